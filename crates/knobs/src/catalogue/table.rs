@@ -1,0 +1,313 @@
+//! The data of the catalogue. To add a knob: a variant in [`Knob`], an entry here, an accessor in `access`.
+//!
+//! Ranges are .NET's where the knob is .NET's: 32767 is the limit of its 16-bit settings, 2147483647 of the others.
+
+use super::{COUNT, Entry, Knob, Preset, Spelling};
+use crate::parse::Rule::{self, Bool, Choice, Decimal, Hex, HexBool, Int16, Int32};
+
+const MAX16: i64 = i16::MAX as i64;
+const MAX32: i64 = i32::MAX as i64;
+
+const PROPOSAL: &str = "run-next proposal for the .NET thread pool";
+const SPINNING: &str = "dotnet/runtime#132765";
+const DOTNET: &str = ".NET thread pool";
+const OURS: &str = "runnext";
+
+const fn spelling(variable: &'static str, rule: Rule) -> Spelling {
+    Spelling { variable, rule }
+}
+
+/// What most entries share; each names only what differs. Its own texts never show.
+const BLANK: Entry = Entry {
+    knob: Knob::RunNext,
+    ours: spelling("", Bool),
+    dotnet: None,
+    preset: Preset::Fixed(0),
+    range: 0..=1,
+    special: None,
+    unit: "",
+    needs: None,
+    source: OURS,
+    effect: "",
+    detail: "",
+};
+
+pub(super) static CATALOGUE: [Entry; COUNT] = [
+    Entry {
+        knob: Knob::RunNext,
+        ours: spelling("RUNNEXT_RUN_NEXT", Bool),
+        dotnet: Some(spelling("DOTNET_ThreadPool_RunNext", Bool)),
+        preset: Preset::Fixed(1),
+        source: PROPOSAL,
+        effect: "a worker runs the task it has just woken next, out of a slot of its own",
+        detail: "On, a task woken by a worker goes into that worker's run-next slot if the slot is empty, and the \
+                 worker takes it as soon as its current poll returns. Others can take it too once it has waited \
+                 `RUNNEXT_RUN_NEXT_STEAL_DELAY_US`. Off, it goes to the local queue and a worker is requested on \
+                 every push. The proposal has it off by default; swapping this executor in is the opt-in here.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::DeferWorkerRequests,
+        ours: spelling("RUNNEXT_DEFER_WORKER_REQUESTS", Bool),
+        dotnet: Some(spelling("DOTNET_ThreadPool_DeferWorkerRequests", Bool)),
+        preset: Preset::Fixed(1),
+        needs: Some(Knob::RunNext),
+        source: PROPOSAL,
+        effect: "putting a task into an empty slot requests no worker while somebody watches the slots",
+        detail: "On, a push into an empty slot wakes nobody while a searching worker or the gate has promised to \
+                 look after slot items. That makes a hop cheap: no shared write, no system call. Off, each such \
+                 push requests a worker. It has no effect without `RUNNEXT_RUN_NEXT`. The proposal has it off by \
+                 default.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::LazyDispatchRequest,
+        ours: spelling("RUNNEXT_LAZY_DISPATCH_REQUEST", Bool),
+        dotnet: Some(spelling("DOTNET_ThreadPool_LazyDispatchRequest", Bool)),
+        source: PROPOSAL,
+        effect: "a woken worker requests the next worker only if it still sees work",
+        detail: "Off, a worker that was woken and found work requests another one before it runs its first task, \
+                 because that task may run long. On, it does so only if more work is visible. The proposal found \
+                 mixed results: it saves wakes under light load and can delay the spread of a burst.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::RunNextStealDelay,
+        ours: spelling("RUNNEXT_RUN_NEXT_STEAL_DELAY_US", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_RunNextStealDelayUs", Int32)),
+        preset: Preset::Fixed(5),
+        range: 0..=MAX32,
+        unit: "us",
+        source: PROPOSAL,
+        effect: "how long a slot item must have been seen waiting before another worker may take it",
+        detail: "The time runs from the moment a searching worker first sees the item, by the searcher's clock: \
+                 the worker that owns the slot reads no clock. Lower spreads work sooner and moves hot chains \
+                 between cores more often; higher keeps a task with its worker and makes it wait longer behind a \
+                 long poll. It is the longest wait while a searcher looks; good evidence may shorten it.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::StalledWork,
+        ours: spelling("RUNNEXT_STALLED_WORK_US", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_StalledWorkUs", Int32)),
+        preset: Preset::Fixed(50),
+        range: 0..=MAX32,
+        unit: "us",
+        source: PROPOSAL,
+        effect: "how long work may wait behind one poll before it is rescued to another worker",
+        detail: "While some worker is parked, the watcher looks at this interval. Work that waits behind a worker \
+                 which has not finished a poll since the last look gets another worker. Lower shortens the wait \
+                 behind a long poll and costs processor time for the looks; higher saves that time.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::SpuriousDispatchNoSpinThreshold,
+        ours: spelling("RUNNEXT_SPURIOUS_DISPATCH_NO_SPIN_THRESHOLD", Decimal),
+        dotnet: Some(spelling(
+            "DOTNET_ThreadPool_SpuriousDispatchNoSpinThreshold",
+            Int16,
+        )),
+        preset: Preset::TwoThirdsOfProcessors,
+        range: 0..=MAX16,
+        unit: "workers",
+        source: SPINNING,
+        effect: "a worker woken for nothing parks without spinning if more than this many workers run",
+        detail: "A wake that finds no work is waste under high load and readiness under low load. Above this many \
+                 running workers the worker parks at once, below it spins first. Lower saves processor time; too \
+                 low costs throughput with few connections, since each request then pays for a wake.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::SpinLimit,
+        ours: spelling("RUNNEXT_SPIN_LIMIT", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_UnfairSemaphoreSpinLimit", Hex)),
+        preset: Preset::Fixed(1024),
+        range: 0..=MAX32,
+        unit: "spins",
+        source: SPINNING,
+        effect: "how long a worker without work spins before it parks; a spin is about 35 ns",
+        detail: "The default is about the cost of waking a parked thread, so that spinning never costs more than \
+                 twice the best choice. 0 parks at once: least processor time, and every lone request pays for a \
+                 wake. .NET reads its spelling as hexadecimal: `DOTNET_ThreadPool_UnfairSemaphoreSpinLimit=400` \
+                 is 1024.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::MinThreads,
+        ours: spelling("RUNNEXT_MIN_THREADS", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_ForceMinWorkerThreads", Hex)),
+        preset: Preset::Processors,
+        range: 1..=MAX16,
+        unit: "threads",
+        source: DOTNET,
+        effect: "workers the pool runs when none is blocked",
+        detail: "More than one for each processor helps only if tasks block in ways the pool cannot see. If only \
+                 `RUNNEXT_MAX_THREADS` is set, and lower, the default follows it down. A value above an unset \
+                 maximum raises the maximum. .NET reads its spelling as hexadecimal: \
+                 `DOTNET_ThreadPool_ForceMinWorkerThreads=10` is 16.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::MaxThreads,
+        ours: spelling("RUNNEXT_MAX_THREADS", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_ForceMaxWorkerThreads", Hex)),
+        preset: Preset::Fixed(512),
+        range: 1..=MAX16,
+        unit: "threads",
+        source: DOTNET,
+        effect: "workers the pool never exceeds, however many are blocked",
+        detail: "Workers beyond the minimum are added only while others are blocked and work waits. The limit \
+                 bounds memory: each thread has a stack. .NET's own default is 32767. .NET reads its spelling as \
+                 hexadecimal: `DOTNET_ThreadPool_ForceMaxWorkerThreads=40` is 64.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::ThreadTimeout,
+        ours: spelling("RUNNEXT_THREAD_TIMEOUT_MS", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_ThreadTimeoutMs", Int32)),
+        preset: Preset::Fixed(20_000),
+        range: -1..=MAX32,
+        special: Some((-1, "never")),
+        unit: "ms",
+        source: DOTNET,
+        effect: "how long a surplus worker stays parked before its thread ends",
+        detail: "Surplus workers are those added while others were blocked. Shorter gives memory back sooner; \
+                 longer saves thread creation where blocking comes in waves. -1 keeps every thread.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::ThreadsToKeepAlive,
+        ours: spelling("RUNNEXT_THREADS_TO_KEEP_ALIVE", Decimal),
+        dotnet: Some(spelling("DOTNET_ThreadPool_ThreadsToKeepAlive", Int16)),
+        preset: Preset::Fixed(0),
+        range: -1..=MAX16,
+        special: Some((-1, "all")),
+        unit: "threads",
+        source: DOTNET,
+        effect: "threads that never end for being idle",
+        detail: "That many threads are exempt from `RUNNEXT_THREAD_TIMEOUT_MS`. -1 exempts all of them.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::CooperativeBlocking,
+        ours: spelling("RUNNEXT_COOPERATIVE_BLOCKING", Bool),
+        dotnet: Some(spelling("DOTNET_ThreadPool_CooperativeBlocking", Bool)),
+        preset: Preset::Fixed(1),
+        source: DOTNET,
+        effect: "a blocked worker is made up for by another while work waits",
+        detail: "On, a worker that blocks is replaced while work waits and none is idle: at once up to the \
+                 minimum and as many again as there are processors, then more and more slowly, never above \
+                 `RUNNEXT_MAX_THREADS`. Off, the number of workers does not change.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::DisableStarvationDetection,
+        ours: spelling("RUNNEXT_DISABLE_STARVATION_DETECTION", Bool),
+        dotnet: Some(spelling(
+            "DOTNET_ThreadPool_DisableStarvationDetection",
+            HexBool,
+        )),
+        source: DOTNET,
+        effect: "turns off the detection of workers that block where no hook sees it",
+        detail: "The detection is what keeps a pool alive whose every worker sits in a sleep, a foreign lock or a \
+                 system call. Turn it off to find such places: the pool then stands still while they last. .NET \
+                 reads its spelling as a hexadecimal number, so `true` is not understood there.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::ProcessorCount,
+        ours: spelling("RUNNEXT_PROCESSOR_COUNT", Decimal),
+        dotnet: Some(spelling("DOTNET_PROCESSOR_COUNT", Decimal)),
+        preset: Preset::Detected,
+        range: 1..=MAX16,
+        unit: "processors",
+        source: DOTNET,
+        effect: "how many processors the pool thinks there are",
+        detail: "Other defaults are made from it. Set it where the detection is wrong, for example in a container \
+                 that limits the processor by shares instead of by a quota.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::Watch,
+        ours: spelling("RUNNEXT_WATCH", Choice(&["gate", "spinner"])),
+        effect: "who looks after deferred work once the searching workers have parked",
+        detail: "`gate`: a searching worker hands the watch to the monitor thread when its spin budget ends, and \
+                 parks. A lone chain then costs one core and a few percent. `spinner`: one searching worker keeps \
+                 spinning past its budget while any slot is occupied, as the proposal does. It reacts sooner and \
+                 costs a second core.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::PinThreads,
+        ours: spelling("RUNNEXT_PIN_THREADS", Bool),
+        effect: "pins each worker to a processor",
+        detail: "Steadies measurements: the kernel no longer moves workers, nor wakes one onto the core of its \
+                 waker. Leave it off where other programs share the machine.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::Stats,
+        ours: spelling("RUNNEXT_STATS", Bool),
+        effect: "prints the pool's counters on standard error when the pool ends",
+        detail: "The counters are those of `Pool::stats()`. The count itself is always on and costs nothing extra.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::Warnings,
+        ours: spelling("RUNNEXT_WARNINGS", Bool),
+        preset: Preset::Fixed(1),
+        effect: "prints a warning for each variable that is wrong or unknown",
+        detail: "0 silences them. `runnext knobs --check` shows them all the same.",
+        ..BLANK
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_index() {
+        for (index, entry) in CATALOGUE.iter().enumerate() {
+            assert_eq!(entry.knob as usize, index, "{entry}");
+        }
+    }
+
+    #[test]
+    fn every_variable_occurs_once() {
+        let all: Vec<_> = CATALOGUE
+            .iter()
+            .flat_map(Entry::spellings)
+            .map(|s| s.variable)
+            .collect();
+        let distinct: BTreeSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+    }
+
+    #[test]
+    fn every_fixed_default_is_in_its_range() {
+        for entry in &CATALOGUE {
+            for processors in [1, 2, 3, 64] {
+                assert!(
+                    entry.range.contains(&entry.preset.value(processors)),
+                    "{entry}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_entry_is_told() {
+        for entry in &CATALOGUE {
+            assert!(
+                !entry.effect.is_empty() && !entry.effect.contains('\n'),
+                "{entry}"
+            );
+            assert!(
+                entry.detail.ends_with('.') && entry.detail.len() > entry.effect.len() / 2,
+                "{entry}"
+            );
+        }
+    }
+}
