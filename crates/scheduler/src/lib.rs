@@ -1,1 +1,74 @@
-//! An executor.
+//! An executor for the futures ecosystem that makes the hop, one task waking another on the same
+//! pool, almost free, without giving up what makes work stealing safe: whoever queues work may block or
+//! run long, and the work still starts soon.
+//!
+//! ```
+//! let task = runnext::spawn(async { "hello" });
+//! assert_eq!(runnext::block_on(task), "hello");
+//! ```
+//!
+//! [`spawn`] uses a [`global`] pool, built on first use; [`Pool`] and [`Builder`] make your own.
+//! Every switch and every tuning constant is an environment variable (`docs/KNOBS.md`); the
+//! variables of the .NET thread pool, from which the policy comes, are understood as well.
+//! `docs/DESIGN.md` says why it is built this way.
+//!
+//! # Words
+//!
+//! A **hop** is a task woken from within a worker and run by that pool. The **slot** is the worker's
+//! run-next place for one item, in front of its **local queue**; the **injector** is the global
+//! queue. A **searcher** is an awake worker without work, looking for some. A **request** asks for
+//! a worker: a searcher absorbs it, else a parked worker is woken.
+//!
+//! # Features
+//!
+//! * `futures` (off by default): implements [`futures_task::Spawn`] for [`Pool`], so that
+//!   `SpawnExt::spawn` and `spawn_with_handle` work on it. Costs one small dependency.
+//!   The crate `runnext-compat` turns it on; not needed by those who call [`Pool::spawn`].
+//!
+//! # Panics in tasks
+//!
+//! See [`Task`]: a panic goes to whoever awaits the task, the workers stay.
+//!
+//! [`futures_task::Spawn`]: https://docs.rs/futures-task/0.3/futures_task/trait.Spawn.html
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod slot;
+
+#[cfg_attr(runnext_loom, path = "queue/model.rs")]
+pub mod queue;
+
+#[cfg_attr(runnext_loom, allow(dead_code))]
+mod idle;
+mod sync;
+
+/// Under the model checker only the protocols are compiled, not the pool around them.
+macro_rules! not_modelled {
+    ($($item:item)*) => { $(#[cfg(not(runnext_loom))] $item)* };
+}
+
+not_modelled! {
+    mod block_on;
+    mod builder;
+    #[cfg(feature = "futures")]
+    mod futures;
+    mod global;
+    mod lifecycle;
+    mod pool;
+    mod search;
+    mod spin;
+    mod stats;
+    mod task;
+    mod worker;
+    mod yield_now;
+
+    pub use block_on::block_on;
+    pub use builder::Builder;
+    pub use global::{global, spawn};
+    pub use pool::Pool;
+    pub use stats::{Stats, WorkerStats};
+    pub use task::{Meta, Task};
+    pub use yield_now::{YieldNow, yield_now};
+    #[doc(no_inline)]
+    pub use runnext_knobs::Knobs;
+}

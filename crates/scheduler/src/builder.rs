@@ -1,0 +1,286 @@
+//! Building a pool: what can be chosen, what is checked, and starting the threads.
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use core_affinity::CoreId;
+use runnext_knobs::Knobs;
+
+use crate::pool::{Handle, Pool, Shared};
+use crate::queue::{self, Local};
+use crate::sync::{Arc, thread};
+use crate::task::Runnable;
+use crate::worker::Worker;
+
+/// A function that runs on a worker thread, given the worker's index.
+type Hook = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// The largest number of workers: what the idle counts can hold.
+const MAX_WORKERS: usize = 32_767;
+
+/// What a [`Pool`] is built from.
+///
+/// What is chosen here wins over the environment variables, which win over the defaults.
+///
+/// ```
+/// let pool = runnext::Builder::new()
+///     .threads(2)
+///     .name_prefix("web-")
+///     .on_thread_start(|index| println!("worker {index} is there"))
+///     .build()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct Builder {
+    threads: Option<usize>,
+    max_threads: Option<usize>,
+    name_prefix: Option<String>,
+    stack_size: Option<usize>,
+    on_thread_start: Option<Hook>,
+    on_thread_stop: Option<Hook>,
+    pin_threads: Option<bool>,
+    knobs: Option<Knobs>,
+}
+
+impl Builder {
+    /// A builder in which nothing is chosen.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of workers. Default: the knob `MIN_THREADS`, else one a processor.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// The most workers that the pool may have. Default: the knob `MAX_THREADS`, else 512.
+    ///
+    /// Checked against [`threads`](Self::threads); this version starts no worker beyond them.
+    pub fn max_threads(mut self, threads: usize) -> Self {
+        self.max_threads = Some(threads);
+        self
+    }
+
+    /// What the names of the threads begin with; the worker's index, from 0, follows.
+    /// Default: `runnext-`.
+    pub fn name_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.name_prefix = Some(prefix.into());
+        self
+    }
+
+    /// The stack size of each worker thread, in bytes. Default: the standard library's.
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// Runs `hook` on each worker thread before its first task, with the worker's index.
+    ///
+    /// A panic in a hook is reported by the panic hook and otherwise ignored: the worker goes on.
+    pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_thread_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Runs `hook` on each worker thread after its last task: once for each run of the start hook.
+    pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_thread_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Whether to pin worker `i` to the `i`-th processor that the process may use, counted round.
+    /// Default: the knob `PIN_THREADS`, else no. Where the system cannot pin, nothing happens.
+    pub fn pin_threads(mut self, pin: bool) -> Self {
+        self.pin_threads = Some(pin);
+        self
+    }
+
+    /// The knobs, instead of those of the environment.
+    pub fn knobs(mut self, knobs: Knobs) -> Self {
+        self.knobs = Some(knobs);
+        self
+    }
+
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a number that makes no sense; the system's error if a thread cannot be
+    /// started, with its index and the stack size. Those that had been started are then gone.
+    pub fn build(self) -> io::Result<Pool> {
+        let knobs = self.effective_knobs()?;
+        let workers = knobs.min_threads();
+        let (queues, stealers) = (0..workers).map(|_| queue::local()).unzip();
+        let queues: Vec<Local<Runnable>> = queues;
+        let cores = Self::cores(knobs.pin_threads());
+        let shared = Arc::new(Shared::new(knobs, stealers));
+        let handle = Arc::new(Handle::new(shared.clone()));
+        for (index, queue) in queues.into_iter().enumerate() {
+            let thread = WorkerThread {
+                worker: Worker::new(shared.clone(), index, queue),
+                core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
+                on_start: self.on_thread_start.clone(),
+                on_stop: self.on_thread_stop.clone(),
+            };
+            match self.thread_builder(index).spawn(move || thread.main()) {
+                Ok(thread) => handle.add_thread(thread),
+                Err(error) => {
+                    (index..workers).for_each(|_| {
+                        shared.leave();
+                        shared.lifecycle.thread_gone();
+                    });
+                    handle.shutdown(None);
+                    return Err(self.cannot_start(index, workers, &error));
+                }
+            }
+        }
+        Ok(handle.into())
+    }
+
+    /// The knobs with everything that was chosen here, checked.
+    fn effective_knobs(&self) -> io::Result<Knobs> {
+        let mut knobs = match &self.knobs {
+            Some(knobs) => knobs.clone(),
+            None => Knobs::from_env_or_warn(),
+        };
+        if let Some(pin) = self.pin_threads {
+            knobs = knobs.with_pin_threads(pin);
+        }
+        if let Some(max) = self.max_threads {
+            knobs = knobs.with_max_threads(check_count("max_threads", max)?);
+        }
+        if let Some(threads) = self.threads {
+            knobs = knobs.with_min_threads(check_count("threads", threads)?);
+        }
+        let (min, max) = (knobs.min_threads(), knobs.max_threads());
+        if min > max {
+            if self.max_threads.is_some() {
+                return Err(invalid(format!(
+                    "`max_threads` is {max}, but the pool starts {min} workers: \
+                     raise `max_threads` or lower `threads`"
+                )));
+            }
+            knobs = knobs.with_max_threads(min);
+        }
+        check_stack_size(self.stack_size)?;
+        Ok(knobs)
+    }
+
+    fn cores(pin: bool) -> Vec<CoreId> {
+        pin.then(core_affinity::get_core_ids)
+            .flatten()
+            .unwrap_or_default()
+    }
+
+    fn thread_builder(&self, index: usize) -> thread::Builder {
+        let prefix = self.name_prefix.as_deref().unwrap_or("runnext-");
+        let builder = thread::Builder::new().name(format!("{prefix}{index}"));
+        match self.stack_size {
+            Some(bytes) => builder.stack_size(bytes),
+            None => builder,
+        }
+    }
+
+    fn cannot_start(&self, index: usize, workers: usize, error: &io::Error) -> io::Error {
+        let stack = match self.stack_size {
+            Some(bytes) => format!("a `stack_size` of {bytes} bytes"),
+            None => "the default stack size".into(),
+        };
+        io::Error::new(
+            error.kind(),
+            format!(
+                "could not start worker {index} of {workers} with {stack}: {error}; \
+                 the workers before it were stopped: lower `threads` or `stack_size`, \
+                 or raise the system's limits"
+            ),
+        )
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("threads", &self.threads)
+            .field("max_threads", &self.max_threads)
+            .field("name_prefix", &self.name_prefix)
+            .field("stack_size", &self.stack_size)
+            .field("on_thread_start", &self.on_thread_start.is_some())
+            .field("on_thread_stop", &self.on_thread_stop.is_some())
+            .field("pin_threads", &self.pin_threads)
+            .field("knobs", &self.knobs)
+            .finish()
+    }
+}
+
+fn check_count(name: &str, count: usize) -> io::Result<usize> {
+    match count {
+        0 => Err(invalid(format!(
+            "`{name}` is 0: a pool needs at least one worker; \
+             leave it out for one a processor"
+        ))),
+        1..=MAX_WORKERS => Ok(count),
+        _ => Err(invalid(format!(
+            "`{name}` is {count}: a pool has at most {MAX_WORKERS} workers"
+        ))),
+    }
+}
+
+/// Refuses what the standard library would panic on: sizes that overflow when they are rounded up
+/// to whole pages, and so can never be mapped.
+fn check_stack_size(bytes: Option<usize>) -> io::Result<()> {
+    const LIMIT: usize = usize::MAX / 2;
+    match bytes {
+        Some(bytes) if bytes > LIMIT => Err(invalid(format!(
+            "`stack_size` is {bytes} bytes: no address space holds that; \
+             leave it out for the default"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// Everything that a worker's thread needs from start to end.
+struct WorkerThread {
+    worker: Worker,
+    core: Option<CoreId>,
+    on_start: Option<Hook>,
+    on_stop: Option<Hook>,
+}
+
+impl WorkerThread {
+    fn main(self) {
+        let Self {
+            worker,
+            core,
+            on_start,
+            on_stop,
+        } = self;
+        let (shared, index) = (worker.shared.clone(), worker.index);
+        if let Some(core) = core {
+            core_affinity::set_for_current(core);
+        }
+        shared.idle.register(index);
+        call(on_start, index);
+        worker.run();
+        drop(worker);
+        shared.leave();
+        call(on_stop, index);
+        shared.lifecycle.thread_gone();
+    }
+}
+
+/// Runs `hook` and drops it, so that what it captured does not live as long as the thread.
+fn call(hook: Option<Hook>, index: usize) {
+    // Unwind: the panic hook has reported it; no state of ours is involved.
+    let _ = catch_unwind(AssertUnwindSafe(move || {
+        if let Some(hook) = hook {
+            hook(index);
+        }
+    }));
+}

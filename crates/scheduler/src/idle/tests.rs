@@ -1,0 +1,85 @@
+//! Unit tests of the idle counts; the models of the protocol are in `loom`.
+
+#[cfg(runnext_loom)]
+mod loom;
+
+#[cfg(not(runnext_loom))]
+mod plain {
+    use crate::idle::Idle;
+
+    fn counts(idle: &Idle) -> (usize, usize) {
+        (idle.counts().searching(), idle.counts().parked())
+    }
+
+    #[test]
+    fn a_request_with_everybody_running_is_absorbed() {
+        assert!(!Idle::new(2).request());
+    }
+
+    #[test]
+    fn i3_a_woken_worker_absorbs_the_next_request() {
+        let idle = Idle::new(3);
+        idle.intend_to_park(0, false);
+        idle.intend_to_park(1, false);
+        assert!(idle.request());
+        assert_eq!(counts(&idle), (1, 1));
+        assert!(!idle.request(), "one wake in flight is enough");
+        idle.stop_searching();
+        assert!(
+            idle.request(),
+            "the woken one found work: the next may be woken"
+        );
+        assert_eq!(counts(&idle), (1, 0));
+    }
+
+    #[test]
+    fn the_newest_parked_is_woken_first() {
+        let idle = Idle::new(3);
+        for worker in [2, 0, 1] {
+            idle.intend_to_park(worker, false);
+        }
+        assert_eq!(idle.pop_newest(), Some(1));
+        idle.stop_searching();
+        assert_eq!(idle.pop_newest(), Some(0));
+    }
+
+    #[test]
+    fn the_limit_on_searchers_holds() {
+        let idle = Idle::new(4);
+        assert!(idle.start_searching(2));
+        assert!(idle.start_searching(2));
+        assert!(!idle.start_searching(2));
+        idle.stop_searching();
+        assert!(idle.start_searching(2));
+    }
+
+    #[test]
+    fn i2_a_withdrawn_worker_searches_and_is_on_no_stack() {
+        let idle = Idle::new(2);
+        assert!(idle.start_searching(1));
+        idle.intend_to_park(0, true);
+        assert_eq!(counts(&idle), (0, 1));
+        idle.withdraw(0);
+        assert_eq!(counts(&idle), (1, 0));
+        idle.stop_searching();
+        assert!(!idle.request(), "nobody is parked any more");
+    }
+
+    #[test]
+    fn i2_a_withdrawal_that_comes_too_late_takes_the_wake() {
+        let idle = Idle::new(1);
+        idle.register(0);
+        idle.intend_to_park(0, false);
+        assert!(idle.request());
+        idle.withdraw(0); // does not hang: the request has unparked us
+        assert_eq!(counts(&idle), (1, 0));
+    }
+
+    #[test]
+    fn a_shutdown_wakes_everybody() {
+        let idle = Idle::new(3);
+        (0..3).for_each(|worker| idle.intend_to_park(worker, false));
+        idle.wake_all();
+        assert_eq!(counts(&idle), (3, 0));
+    }
+}

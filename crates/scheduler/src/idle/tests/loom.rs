@@ -1,0 +1,160 @@
+//! Models of the idle protocol: whoever queues work against workers that stop looking.
+//!
+//! A lost wake-up shows as a worker that sleeps for ever beside an item, which loom reports as a
+//! deadlock.
+
+use crate::idle::Idle;
+use crate::queue::Injector;
+use crate::slot::Slot;
+use crate::sync::full_barrier;
+use loom::sync::Arc;
+use loom::thread;
+
+/// As much of a pool as the protocol needs: each worker has a slot that others steal from at once.
+struct Pool {
+    idle: Idle,
+    injector: Injector<Box<u32>>,
+    slots: Vec<Slot<Box<u32>>>,
+}
+
+impl Pool {
+    fn new(workers: usize) -> Arc<Self> {
+        Arc::new(Pool {
+            idle: Idle::new(workers),
+            injector: Injector::new(),
+            slots: (0..workers).map(|_| Slot::new()).collect(),
+        })
+    }
+
+    /// The first line of a worker's thread.
+    fn start(&self, worker: usize) -> &Self {
+        self.idle.register(worker);
+        self
+    }
+
+    fn inject(&self, item: u32) {
+        self.injector.push(Box::new(item));
+        full_barrier();
+        self.idle.request();
+    }
+
+    fn look(&self) -> Option<u32> {
+        let stolen = || self.slots.iter().find_map(Slot::steal);
+        self.injector.pop().or_else(stolen).map(|item| *item)
+    }
+
+    fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.slots.iter().any(Slot::is_full)
+    }
+
+    /// Searches, parks and finds one item, by the protocol of `search`; then "runs" it, that is:
+    /// never looks again.
+    fn find_one(&self, worker: usize) -> u32 {
+        let mut searching = self.idle.start_searching(1);
+        loop {
+            if searching && let Some(item) = self.look() {
+                self.idle.stop_searching();
+                if self.has_work() {
+                    self.idle.request();
+                }
+                return item;
+            }
+            self.idle.intend_to_park(worker, searching);
+            if self.has_work() {
+                self.idle.withdraw(worker);
+            } else {
+                self.idle.park(worker);
+            }
+            searching = true;
+        }
+    }
+
+    fn assert_at_rest(&self) {
+        let counts = self.idle.counts();
+        assert_eq!((counts.searching(), counts.parked()), (0, 0), "I1");
+        assert!(!self.has_work());
+    }
+}
+
+fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
+    builder.check(f);
+}
+
+fn found(threads: Vec<thread::JoinHandle<u32>>) -> Vec<u32> {
+    let items = threads.into_iter().map(|thread| thread.join());
+    let mut items: Vec<u32> = items.map(|item| item.expect("no panic")).collect();
+    items.sort_unstable();
+    items
+}
+
+/// A push from outside against a worker that is about to park.
+#[test]
+fn loom_push_against_park() {
+    model(3, || {
+        let pool = Pool::new(1);
+        let worker = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(0).find_one(0)
+        });
+        pool.inject(1);
+        assert_eq!(found(vec![worker]), [1]);
+        pool.assert_at_rest();
+    });
+}
+
+/// A publish into a slot by a worker that then runs for ever, against one that is about to park.
+#[test]
+fn loom_publish_against_park() {
+    model(3, || {
+        let pool = Pool::new(2);
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(1).find_one(1)
+        });
+        assert!(pool.slots[0].publish(Box::new(1)).is_ok());
+        pool.idle.request(); // S3: the publish was the full barrier
+        assert_eq!(found(vec![other]), [1]);
+        pool.assert_at_rest();
+    });
+}
+
+/// Two pushes, of which a searcher may absorb the second and then leave with the first: the item
+/// that is left must still get the other worker, although the first never looks again (I4).
+#[test]
+fn loom_push_against_a_searcher_that_leaves() {
+    model(2, || {
+        let pool = Pool::new(2);
+        let workers = (0..2)
+            .map(|worker| {
+                let pool = pool.clone();
+                thread::spawn(move || pool.start(worker).find_one(worker))
+            })
+            .collect();
+        pool.inject(1);
+        pool.inject(2);
+        assert_eq!(found(workers), [1, 2]);
+        pool.assert_at_rest();
+    });
+}
+
+/// Two requests from two threads against one worker: one wake, and no stale one left behind.
+#[test]
+fn loom_two_requests_and_one_parked_worker() {
+    model(2, || {
+        let pool = Pool::new(1);
+        let worker = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(0).find_one(0) + pool.find_one(0)
+        });
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || pool.inject(1)
+        });
+        pool.inject(2);
+        other.join().expect("no panic");
+        assert_eq!(found(vec![worker]), [3]);
+        pool.assert_at_rest();
+    });
+}

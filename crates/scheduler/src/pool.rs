@@ -1,0 +1,385 @@
+//! The pool: the handle that users hold, and the state that its workers share.
+//!
+//! # Ownership
+//!
+//! ```text
+//! Pool (clones) -> Handle -> Shared <- worker threads
+//!                              ^------- every task, through its metadata
+//! ```
+//!
+//! The handle counts users: when the last one goes, the pool closes (L2). `Shared` lives for as
+//! long as a thread or a task needs it, and a waker kept for ever keeps only the task's empty shell
+//! and `Shared`, but no future and no thread.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::task::Waker;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use runnext_knobs::Knobs;
+
+use crate::block_on;
+use crate::builder::Builder;
+use crate::idle::Idle;
+use crate::lifecycle::Lifecycle;
+use crate::queue::{Injector, Stealer};
+use crate::stats::{Outside, Stats, WorkerStats};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering, full_barrier, lock, thread};
+use crate::task::{self, Entry, Registry, Runnable, Task};
+use crate::worker::{Remote, Worker};
+
+/// A pool of worker threads that runs futures.
+///
+/// A clone is cheap and is another handle of the same pool. Dropping the last handle starts a
+/// shutdown without waiting for it: running polls finish, every other future is dropped.
+/// [`shutdown`](Self::shutdown) does the same and waits.
+///
+/// ```
+/// let pool = runnext::Pool::new()?;
+/// let task = pool.spawn(async { 6 * 7 });
+/// assert_eq!(pool.block_on(task), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Pool {
+    handle: Arc<Handle>,
+}
+
+impl Pool {
+    /// A pool as the environment variables say (`docs/KNOBS.md`), by default one worker a processor.
+    ///
+    /// # Errors
+    ///
+    /// If a thread cannot be started; the error says which one and why.
+    pub fn new() -> io::Result<Pool> {
+        Builder::new().build()
+    }
+
+    /// A builder, for everything that can be chosen.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// Runs `future` on the pool.
+    ///
+    /// On a worker of this pool the task goes to the worker's run-next slot, or to its local queue if
+    /// the slot is full; from any other thread to the global queue. After a shutdown has begun,
+    /// the task is cancelled at once.
+    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.shared.spawn(future)
+    }
+
+    /// Runs `future` on the pool, through the global queue even on a worker: it starts soon, on any
+    /// worker, and never waits behind the task that spawns it.
+    ///
+    /// For work that its spawner does not wait for, while the spawner goes on for long.
+    pub fn spawn_global<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let shared = &self.handle.shared;
+        let (runnable, task) = task::build(shared, future);
+        shared.count_spawned_outside();
+        if !shared.lifecycle.is_closing() {
+            shared.inject(runnable);
+        } // else dropping the runnable cancels the task
+        task
+    }
+
+    /// Runs `future` on the calling thread and waits for it.
+    ///
+    /// The same as [`block_on`](crate::block_on): the pool is needed only by what the future spawns.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(future)
+    }
+
+    /// A snapshot of the counters. Costs a read of every worker's cache lines.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.handle.shared.stats()
+    }
+
+    /// The knobs that the pool was built with, each with its origin.
+    #[must_use]
+    pub fn knobs(&self) -> &Knobs {
+        &self.handle.shared.knobs
+    }
+
+    /// Shuts the pool down and waits: running polls finish, every other future is dropped, on a
+    /// worker and exactly once, and all threads end.
+    ///
+    /// A poll that never returns makes this wait for ever; [`shutdown_timeout`] bounds it. Called on a
+    /// worker of this pool, it only starts the shutdown, since it cannot wait for itself. Later calls
+    /// wait for the same shutdown.
+    ///
+    /// [`shutdown_timeout`]: Self::shutdown_timeout
+    pub fn shutdown(&self) {
+        self.handle.shutdown(None);
+    }
+
+    /// As [`shutdown`](Self::shutdown), waiting at most `timeout`. True if all threads have ended.
+    #[must_use = "false means that a poll still runs and its thread is still there"]
+    pub fn shutdown_timeout(&self, timeout: Duration) -> bool {
+        self.handle.shutdown(Some(timeout))
+    }
+
+    /// Whether a shutdown has begun: from then on a spawned task is cancelled at once.
+    #[must_use]
+    pub fn is_shutdown(&self) -> bool {
+        self.handle.shared.lifecycle.is_closing()
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = &self.handle.shared;
+        f.debug_struct("Pool")
+            .field("workers", &shared.remotes.len())
+            .field("idle", &shared.idle)
+            .field("closing", &shared.lifecycle.is_closing())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the clones of a [`Pool`] share; the last drop closes the pool.
+pub(crate) struct Handle {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Handle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Handle {
+            shared,
+            threads: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn add_thread(&self, thread: JoinHandle<()>) {
+        lock(&self.threads).push(thread);
+    }
+
+    pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
+        self.shared.close();
+        if Worker::with_own(&*self.shared, |worker| worker.is_some()) || !self.shared.lifecycle.wait(timeout) {
+            return false;
+        }
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for thread in threads {
+            // The threads have run their last line, so this is a matter of microseconds; and
+            // they catch whatever panics in them.
+            let _ = thread.join();
+        }
+        true
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.close(); // L2: without waiting; the threads are detached
+    }
+}
+
+impl From<Arc<Handle>> for Pool {
+    fn from(handle: Arc<Handle>) -> Self {
+        Pool { handle }
+    }
+}
+
+/// The knobs that scheduling reads, laid out for it.
+#[derive(Debug)]
+pub(crate) struct Switches {
+    pub(crate) run_next: bool,
+    pub(crate) steal_delay: Duration,
+    pub(crate) spin_limit: u32,
+    pub(crate) no_spin_threshold: usize,
+    /// How many workers may search at once.
+    pub(crate) search_limit: usize,
+}
+
+impl Switches {
+    fn new(knobs: &Knobs, workers: usize) -> Self {
+        Switches {
+            run_next: knobs.run_next(),
+            steal_delay: knobs.run_next_steal_delay(),
+            spin_limit: knobs.spin_limit(),
+            no_spin_threshold: knobs.spurious_dispatch_no_spin_threshold(),
+            search_limit: (workers / 2).max(1),
+        }
+    }
+}
+
+/// The state that workers, tasks and handles share.
+pub(crate) struct Shared {
+    pub(crate) switches: Switches,
+    pub(crate) remotes: Box<[Remote]>,
+    pub(crate) idle: Idle,
+    pub(crate) injector: Injector<Runnable>,
+    pub(crate) lifecycle: Lifecycle,
+    pub(crate) registry: Registry,
+    outside: Outside,
+    knobs: Knobs,
+}
+
+impl Shared {
+    /// The state of a pool with one worker for each of `queues`.
+    pub(crate) fn new(knobs: Knobs, queues: Vec<Stealer<Runnable>>) -> Self {
+        let workers = queues.len();
+        Shared {
+            switches: Switches::new(&knobs, workers),
+            remotes: queues.into_iter().map(Remote::new).collect(),
+            idle: Idle::new(workers),
+            injector: Injector::new(),
+            lifecycle: Lifecycle::new(workers),
+            registry: Registry::new(workers),
+            outside: Outside::default(),
+            knobs,
+        }
+    }
+
+    /// See [`Pool::spawn`].
+    pub(crate) fn spawn<F>(self: &Arc<Self>, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (runnable, task) = task::build(self, future);
+        Worker::with_own(&**self, |worker| {
+            match worker {
+                Some(worker) => drop(worker.remote().counters.spawned.bump()),
+                None => self.count_spawned_outside(),
+            }
+            if self.lifecycle.is_closing() {
+                return drop(runnable); // which cancels the task
+            }
+            match worker {
+                // Queues of a worker that is in a poll are flushed after it, so nothing gets lost.
+                Some(worker) => worker.schedule(runnable, false),
+                None => self.inject(runnable),
+            }
+        });
+        task
+    }
+
+    /// Queues a task globally. Any thread.
+    pub(crate) fn inject(&self, task: Runnable) {
+        self.injector.push(task);
+        full_barrier();
+        let woke = self.idle.request();
+        // Relaxed: counters.
+        self.outside.remote_schedules.fetch_add(1, Ordering::Relaxed);
+        if woke {
+            self.outside.wakes_requested.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether anything waits that another worker could run: the re-read of the idle protocol, so
+    /// every part is read after the caller's full barrier. Any thread.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.remotes.iter().any(Remote::has_work)
+    }
+
+    /// Whether so many workers run that one that found nothing should not spin.
+    pub(crate) fn many_run(&self) -> bool {
+        let counts = self.idle.counts();
+        let idle = counts.searching() + counts.parked();
+        self.remotes.len().saturating_sub(idle) > self.switches.no_spin_threshold
+    }
+
+    fn count_spawned_outside(&self) {
+        // Ordering: SeqCst, before `is_closing` is read: `Lifecycle::close` names the pair.
+        self.outside.spawned.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A future of this pool has been dropped. Any thread.
+    pub(crate) fn count_finished(&self) {
+        Worker::with_own(self, |worker| match worker {
+            Some(worker) => worker.remote().counters.finished.bump(),
+            // Ordering: Release pairs with the acquire in `live_tasks`: zero means that the
+            // futures are gone.
+            None => self.outside.finished.fetch_add(1, Ordering::Release),
+        });
+    }
+
+    /// Registers a task that has to wait. Any thread, within the task's poll.
+    pub(crate) fn register(&self, waker: &Waker) -> Entry {
+        let shard = Worker::with_own(self, |worker| worker.map_or(0, |worker| worker.index));
+        let entry = self.registry.insert(shard, waker.clone());
+        if self.lifecycle.is_closing() {
+            // Too late for the shutdown to have found it there: queue it, to be dropped.
+            waker.wake_by_ref();
+        }
+        entry
+    }
+
+    /// Futures that exist. Finished are read first, so that the difference is never negative.
+    fn live_tasks(&self) -> u64 {
+        let on_workers = |count: fn(&Remote) -> u64| self.remotes.iter().map(count).sum::<u64>();
+        // Ordering: Acquire, see `count_finished`. SeqCst: see `count_spawned_outside`.
+        let finished = self.outside.finished.load(Ordering::Acquire)
+            + on_workers(|remote| remote.counters.finished.get());
+        let spawned = self.outside.spawned.load(Ordering::SeqCst)
+            + on_workers(|remote| remote.counters.spawned.get());
+        spawned.saturating_sub(finished)
+    }
+
+    /// Begins the shutdown. Any thread, any number of times.
+    pub(crate) fn close(&self) {
+        self.lifecycle.close();
+        self.idle.wake_all();
+    }
+
+    /// A worker has flushed its queues and polls no more; the last one drops what is left.
+    pub(crate) fn leave(&self) {
+        if self.lifecycle.leave() {
+            self.drop_everything();
+        }
+    }
+
+    /// Drops every future that is left (L1). The last worker only, after it has left its loop, so
+    /// that whatever the destructors wake goes to the injector and is dropped here as well.
+    fn drop_everything(&self) {
+        loop {
+            // Each waiting task queues itself; one that is queued already stays where it is.
+            self.registry.wake_all();
+            while let Some(task) = self.injector.pop() {
+                drop(task); // Unwind: destructors of futures are contained, see `task`
+            }
+            if self.live_tasks() == 0 {
+                break;
+            }
+            // Some other thread is between waking a task and queuing it, or drops a future.
+            thread::yield_now();
+        }
+        if self.knobs.stats_at_exit() {
+            eprintln!("{}", self.stats());
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let counts = self.idle.counts();
+        let workers: Vec<WorkerStats> = self.remotes.iter().map(Remote::stats).collect();
+        let mut total = WorkerStats::default();
+        workers.iter().for_each(|worker| total.accumulate(worker));
+        // Relaxed: counters.
+        let outside = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Stats {
+            workers_count: self.remotes.len(),
+            searching_workers: counts.searching(),
+            parked_workers: counts.parked(),
+            live_tasks_count: self.live_tasks() as usize,
+            injection_queue_depth: self.injector.len(),
+            num_remote_schedules: outside(&self.outside.remote_schedules),
+            remote_wakes_requested: outside(&self.outside.wakes_requested),
+            total,
+            workers,
+        }
+    }
+}

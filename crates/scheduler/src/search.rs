@@ -1,0 +1,225 @@
+//! The search: what a worker without work does before it sleeps.
+//!
+//! # Concepts
+//!
+//! A **look** goes through the injector, the others' local queues and the others' slots, in this
+//! order. Between looks the searcher spins ([`spin`](crate::spin)). An item in a slot is **young** until
+//! it has been seen waiting for `RunNextStealDelayUs`; a queue that holds a single item is
+//! protected alike while run-next is on, because two workers that steal single items from each
+//! other are slower than one that works (lalinsky/zio#574).
+//!
+//! "Seen waiting" is kept per victim in a [`Sighting`]: since when has something waited there
+//! while the victim's poll counter stood still? A counter that moves says that the owner gets to
+//! its items by itself. It is the counter that is compared, not the item: a ping-pong publishes
+//! the same pointers for ever.
+//!
+//! # Protocol
+//!
+//! A searcher absorbs requests, so it may not simply stop: see [`idle`](crate::idle). It leaves
+//!
+//! 1. with work: `stop_searching`, re-read everything, request a successor if something is visible;
+//! 2. to park: `intend_to_park`, re-read everything; if something is visible, withdraw and look again.
+//!
+//! A young item is visible. So a searcher does not sleep while one waits: it stays until the
+//! owner has taken the item or the item is ripe, which is at most the steal delay away.
+//!
+//! # Why not sleep after a look that found nothing
+//!
+//! A look that finds nothing (a **no-op**, .NET's spurious dispatch) is not waste while few workers
+//! run: their next burst then meets an awake worker. Only when more than
+//! `SpuriousDispatchNoSpinThreshold` workers run is a woken worker that finds nothing sent back at
+//! once (seed 2).
+
+use std::time::{Duration, Instant};
+
+use crate::pool::Shared;
+use crate::spin::Backoff;
+use crate::sync::now;
+use crate::task::Runnable;
+use crate::worker::Worker;
+
+#[cfg(test)]
+mod tests;
+
+/// Since when something has been seen waiting at one victim.
+#[derive(Debug, Default)]
+pub(crate) struct Sighting {
+    polls: u64,
+    since: Option<Instant>,
+}
+
+impl Sighting {
+    /// How long something has been waiting, given the victim's poll counter now: zero when it is seen
+    /// for the first time, or when the victim has begun another poll since.
+    pub(crate) fn waited(&mut self, polls: u64, now: Instant) -> Duration {
+        match self.since {
+            Some(since) if self.polls == polls => now.saturating_duration_since(since),
+            _ => {
+                *self = Sighting {
+                    polls,
+                    since: Some(now),
+                };
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// Nothing waits there any more.
+    pub(crate) fn forget(&mut self) {
+        self.since = None;
+    }
+}
+
+/// What a look found.
+enum Look {
+    Task(Runnable),
+    /// Something waits, but too short a time to take it from its owner.
+    Young,
+    Nothing,
+}
+
+/// What a worker needs to search; it keeps it between searches.
+#[derive(Debug)]
+pub(crate) struct Searcher {
+    sightings: Box<[Sighting]>,
+    rng: fastrand::Rng,
+}
+
+impl Searcher {
+    pub(crate) fn new(worker: &Worker) -> Self {
+        let workers = worker.shared.remotes.len();
+        Searcher {
+            sightings: (0..workers).map(|_| Sighting::default()).collect(),
+            rng: fastrand::Rng::new(),
+        }
+    }
+
+    /// Searches and sleeps until there is a task; `None` once the pool closes. Worker thread only.
+    #[cold]
+    pub(crate) fn search(&mut self, worker: &Worker) -> Option<Runnable> {
+        let shared = &*worker.shared;
+        let counters = &worker.remote().counters;
+        counters.searches.bump();
+        let mut searching = shared.idle.start_searching(shared.switches.search_limit);
+        let mut woken = false;
+        loop {
+            if searching && let Some(task) = self.look_and_spin(worker, woken) {
+                return Some(Self::leave(worker, task));
+            }
+            shared.idle.intend_to_park(worker.index, searching);
+            if shared.lifecycle.is_closing() || shared.has_work() {
+                shared.idle.withdraw(worker.index);
+                woken = false;
+            } else {
+                counters.park_count.bump();
+                shared.idle.park(worker.index);
+                woken = true;
+            }
+            searching = true; // by `withdraw`, or by whoever woke us
+            if shared.lifecycle.is_closing() {
+                shared.idle.stop_searching();
+                return None;
+            }
+        }
+    }
+
+    /// Step 1 of the protocol: leaves the search with `task`.
+    fn leave(worker: &Worker, task: Runnable) -> Runnable {
+        worker.shared.idle.stop_searching();
+        if worker.shared.has_work() {
+            worker.request();
+        }
+        task
+    }
+
+    /// Looks and spins until there is a task, the budget is spent or the pool closes.
+    fn look_and_spin(&mut self, worker: &Worker, woken: bool) -> Option<Runnable> {
+        let shared = &*worker.shared;
+        let mut backoff = Backoff::new(shared.switches.spin_limit);
+        let mut first = true;
+        while !shared.lifecycle.is_closing() {
+            match self.look(worker) {
+                Look::Task(task) => return Some(task),
+                Look::Young => {}
+                Look::Nothing if first && woken => {
+                    worker.remote().counters.noop_count.bump();
+                    if shared.many_run() {
+                        return None;
+                    }
+                }
+                Look::Nothing => {}
+            }
+            first = false;
+            if !backoff.wait(&mut self.rng, || !shared.injector.is_empty()) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn look(&mut self, worker: &Worker) -> Look {
+        if let Some(task) = worker.next_injected() {
+            return Look::Task(task);
+        }
+        let workers = self.sightings.len();
+        let start = self.rng.usize(0..workers);
+        let others = (start..start + workers)
+            .map(|i| i % workers)
+            .filter(|&i| i != worker.index);
+        let mut young = false;
+        for (steal, victim) in others
+            .clone()
+            .map(|i| (Self::steal_queued as Steal, i))
+            .chain(others.map(|i| (Self::steal_slot as Steal, i)))
+        {
+            match steal(self, worker, victim) {
+                Look::Task(task) => return Look::Task(task),
+                Look::Young => young = true,
+                Look::Nothing => {}
+            }
+        }
+        if young { Look::Young } else { Look::Nothing }
+    }
+
+    fn steal_queued(&mut self, worker: &Worker, victim: usize) -> Look {
+        let shared = &*worker.shared;
+        let remote = &shared.remotes[victim];
+        match remote.queue.len() {
+            0 => return Look::Nothing,
+            1 if shared.switches.run_next && !self.is_ripe(shared, victim) => return Look::Young,
+            _ => {}
+        }
+        let Some(task) = remote.queue.steal_half_into(&worker.queue) else {
+            return Look::Nothing; // others were quicker; `has_work` will tell what is left
+        };
+        worker.remote().counters.steal_operations.bump();
+        Look::Task(task)
+    }
+
+    fn steal_slot(&mut self, worker: &Worker, victim: usize) -> Look {
+        let shared = &*worker.shared;
+        let remote = &shared.remotes[victim];
+        if !remote.hop.slot.is_full() {
+            if remote.queue.is_empty() {
+                self.sightings[victim].forget();
+            }
+            return Look::Nothing;
+        }
+        if !self.is_ripe(shared, victim) {
+            return Look::Young;
+        }
+        let Some(task) = remote.hop.slot.steal() else {
+            return Look::Nothing;
+        };
+        worker.remote().counters.slot_steals.bump();
+        Look::Task(task)
+    }
+
+    fn is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
+        let polls = shared.remotes[victim].hop.polls.get();
+        self.sightings[victim].waited(polls, now()) >= shared.switches.steal_delay
+    }
+}
+
+/// One way to take work from a victim.
+type Steal = fn(&mut Searcher, &Worker, usize) -> Look;

@@ -1,0 +1,60 @@
+//! The one file that names std's or loom's atomics, locks, threads and time.
+//!
+//! Everything that takes part in a protocol comes from here, so that `--cfg runnext_loom` turns the
+//! same source into a model. The cfg is ours alone: a dependant that sets `--cfg loom` for its own
+//! tests gets the real pool.
+//!
+//! Two helpers carry the memory model:
+//!
+//! * [`full_barrier`] orders everything before it against everything after it.
+//! * [`complete_barrier`] stands after a `SeqCst` read-modify-write that already is a full barrier.
+//!   std needs nothing more, since the accesses that it pairs with are `SeqCst` as well; loom
+//!   treats `SeqCst` accesses as acquire and release, so there it is a fence.
+
+#[cfg(not(runnext_loom))]
+mod imp {
+    pub(crate) use std::hint::spin_loop;
+    pub(crate) use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread;
+}
+
+#[cfg(runnext_loom)]
+mod imp {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::thread;
+}
+
+pub(crate) use imp::*;
+
+/// Orders every access before it against every access after it.
+#[inline]
+pub(crate) fn full_barrier() {
+    fence(Ordering::SeqCst);
+}
+
+/// Completes the full barrier of the `SeqCst` read-modify-write just before it.
+#[inline]
+pub(crate) fn complete_barrier() {
+    #[cfg(runnext_loom)]
+    fence(Ordering::SeqCst);
+}
+
+/// Takes `mutex`, whatever a panic elsewhere did to it.
+///
+/// Our critical sections are a few plain assignments, none of them user code, so a poisoned lock
+/// still guards a consistent value.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The clock of the scheduler. The hop never reads it: only lookers do.
+#[cfg(not(runnext_loom))]
+pub(crate) fn now() -> std::time::Instant {
+    std::time::Instant::now()
+}

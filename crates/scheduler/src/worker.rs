@@ -1,0 +1,267 @@
+//! The worker: one thread that runs tasks, and what others may touch of it.
+//!
+//! # The run loop
+//!
+//! Take the next task, poll it, repeat; without work search, then park. The order is slot, local
+//! queue, injector, with two rules against starvation, both counted in polls so that the hop reads
+//! no clock, and both holding with a single worker:
+//!
+//! * Every [`INJECTOR_INTERVAL`] polls, slot polls counted, the injector comes first.
+//! * After [`SLOT_STREAK`] polls in a row out of the slot, the queues come first. The slot's item
+//!   stays where it is, so nobody is woken for it. tokio moves the task to its queue and
+//!   wakes a worker at every fourth hop; looking at the queue costs two loads every sixteenth.
+//!
+//! # Where a scheduled task goes
+//!
+//! | who schedules | target |
+//! |---|---|
+//! | this worker, slot empty | slot |
+//! | this worker, slot full (a burst) | local queue |
+//! | this worker, task woken while it ran (a yield) | local queue; the slot only if nothing older waits |
+//! | anyone, with `RunNext` off | local queue |
+//! | any other thread | injector ([`Shared::inject`]) |
+//!
+//! Each of them is followed by a full barrier and a request for a worker.
+//!
+//! # Invariants
+//!
+//! * **W1** [`CURRENT`] points to a worker only while that worker's loop is on the stack of this thread.
+//! * **W2** A worker parks or ends only with an empty slot and an empty local queue.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use crossbeam_utils::CachePadded;
+
+use crate::pool::Shared;
+use crate::queue::{Local, Stealer};
+use crate::search::Searcher;
+use crate::slot::Slot;
+use crate::stats::{Count, Counters, WorkerStats};
+use crate::sync::{Arc, full_barrier};
+use crate::task::Runnable;
+
+/// Polls between two looks at the injector while there is other work. Prime, so that it does not
+/// fall into step with a workload (Go and tokio use the same).
+const INJECTOR_INTERVAL: u64 = 61;
+
+/// Polls in a row out of the slot before older work goes first.
+const SLOT_STREAK: u32 = 16;
+
+thread_local! {
+    /// The worker whose loop runs on this thread, or null (W1). Without a destructor and
+    /// initialised at compile time, so that reading it is one load, at any time of a thread's life.
+    static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
+}
+
+/// What others may touch of a worker.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    /// The lines are apart: the owner writes `hop` at every poll, `counters` at every other event,
+    /// and thieves pull `queue` towards them.
+    pub(crate) hop: CachePadded<Hop>,
+    pub(crate) queue: CachePadded<Stealer<Runnable>>,
+    pub(crate) counters: CachePadded<Counters>,
+}
+
+/// What the hop writes, on one cache line.
+#[derive(Debug, Default)]
+pub(crate) struct Hop {
+    pub(crate) slot: Slot<Runnable>,
+    /// Polls so far. A looker that sees it stand still knows that the owner sits in one poll.
+    pub(crate) polls: Count,
+    pub(crate) slot_polls: Count,
+}
+
+impl Remote {
+    pub(crate) fn new(queue: Stealer<Runnable>) -> Self {
+        Remote {
+            hop: CachePadded::default(),
+            queue: CachePadded::new(queue),
+            counters: CachePadded::default(),
+        }
+    }
+
+    /// Whether something waits here that another worker could run. Any thread.
+    pub(crate) fn has_work(&self) -> bool {
+        self.hop.slot.is_full() || !self.queue.is_empty()
+    }
+
+    pub(crate) fn stats(&self) -> WorkerStats {
+        let mut stats = WorkerStats::default();
+        self.counters.copy_into(&mut stats);
+        stats.polls_count = self.hop.polls.get();
+        stats.slot_polls = self.hop.slot_polls.get();
+        stats.slot_full = self.hop.slot.is_full();
+        stats.local_queue_depth = self.queue.len();
+        stats
+    }
+}
+
+/// A worker, as its own thread sees it.
+pub(crate) struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) index: usize,
+    pub(crate) queue: Local<Runnable>,
+    slot_streak: Cell<u32>,
+}
+
+impl Worker {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, queue: Local<Runnable>) -> Self {
+        Worker {
+            shared,
+            index,
+            queue,
+            slot_streak: Cell::new(0),
+        }
+    }
+
+    /// Calls `f` with the worker whose loop runs on this thread, if there is one. Any thread.
+    #[inline]
+    pub(crate) fn with<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+        // SAFETY: W1. We are below the worker's loop on this thread's stack, so the worker outlives
+        // `f`; and it is not `Sync`, so the reference stays on this thread.
+        f(unsafe { CURRENT.get().as_ref() })
+    }
+
+    /// As [`with`](Self::with), but only for a worker of `pool`. Any thread.
+    #[inline]
+    pub(crate) fn with_own<R>(pool: *const Shared, f: impl FnOnce(Option<&Worker>) -> R) -> R {
+        Self::with(|worker| f(worker.filter(|worker| ptr::eq(&*worker.shared, pool))))
+    }
+
+    pub(crate) fn remote(&self) -> &Remote {
+        &self.shared.remotes[self.index]
+    }
+
+    /// Runs tasks until the pool closes, then hands back what is left. Worker thread only.
+    pub(crate) fn run(&self) {
+        CURRENT.set(self);
+        let mut searcher = Searcher::new(self);
+        // Unwind: no panic is known to get here, async-task catches those of polls. If one does,
+        // the worker was between two tasks and goes on: the pool never shrinks silently.
+        while catch_unwind(AssertUnwindSafe(|| self.run_tasks(&mut searcher))).is_err() {}
+        CURRENT.set(ptr::null());
+        self.flush();
+    }
+
+    fn run_tasks(&self, searcher: &mut Searcher) {
+        let hop = &*self.remote().hop;
+        while let Some(task) = self.next(hop, searcher) {
+            hop.polls.bump();
+            // Unwind: user code; see `run`. Nothing is held across it.
+            task.run();
+        }
+    }
+
+    /// The next task, or `None` once the pool closes.
+    #[inline]
+    fn next(&self, hop: &Hop, searcher: &mut Searcher) -> Option<Runnable> {
+        if self.shared.lifecycle.is_closing() {
+            return None;
+        }
+        self.next_own(hop).or_else(|| searcher.search(self))
+    }
+
+    #[inline]
+    fn next_own(&self, hop: &Hop) -> Option<Runnable> {
+        if hop.polls.get().is_multiple_of(INJECTOR_INTERVAL)
+            && let Some(task) = self.next_injected()
+        {
+            return Some(task);
+        }
+        let streak = self.slot_streak.get();
+        if streak < SLOT_STREAK
+            && let Some(task) = hop.slot.take()
+        {
+            self.slot_streak.set(streak + 1);
+            hop.slot_polls.bump();
+            return Some(task);
+        }
+        self.slot_streak.set(0);
+        self.next_queued(hop)
+    }
+
+    fn next_queued(&self, hop: &Hop) -> Option<Runnable> {
+        let queued = self.queue.pop().or_else(|| self.next_injected());
+        if queued.is_some() {
+            return queued;
+        }
+        let task = hop.slot.take()?; // a streak ended, but nothing older waits
+        hop.slot_polls.bump();
+        Some(task)
+    }
+
+    /// A fair share of the injector: the oldest item, the rest into the local queue.
+    pub(crate) fn next_injected(&self) -> Option<Runnable> {
+        let shared = &*self.shared;
+        let (task, moved) = shared
+            .injector
+            .take_share(shared.remotes.len(), &self.queue)?;
+        self.remote()
+            .counters
+            .injector_polls
+            .add(1 + moved as u64);
+        if moved > 0 {
+            // They left a queue that every searcher looks at first for one that it may look at
+            // last: somebody should come for them.
+            self.request();
+        }
+        Some(task)
+    }
+
+    /// Queues a task that was woken or spawned on this worker. Worker thread only.
+    #[inline]
+    pub(crate) fn schedule(&self, task: Runnable, woken_while_running: bool) {
+        if !self.shared.switches.run_next || (woken_while_running && self.older_work_waits()) {
+            return self.enqueue(task);
+        }
+        match self.remote().hop.slot.publish(task) {
+            // The publish was a full barrier. Deferral, the next step, will not ask while somebody
+            // watches the slot; run-next alone always asks.
+            Ok(()) => self.count_wake(self.shared.idle.request()),
+            Err(task) => {
+                self.remote().counters.slot_refusals.bump();
+                self.enqueue(task);
+            }
+        }
+    }
+
+    fn older_work_waits(&self) -> bool {
+        !self.queue.is_empty() || !self.shared.injector.is_empty()
+    }
+
+    fn enqueue(&self, task: Runnable) {
+        self.queue.push(task);
+        self.remote().counters.local_schedule_count.bump();
+        self.request();
+    }
+
+    /// Asks for a worker after a push. Worker thread only.
+    pub(crate) fn request(&self) {
+        full_barrier();
+        self.count_wake(self.shared.idle.request());
+    }
+
+    fn count_wake(&self, woke: bool) {
+        if woke {
+            self.remote().counters.wakes_requested.bump();
+        }
+    }
+
+    /// Hands everything that waits on this worker to the others, oldest first after the slot's
+    /// item. Worker thread only.
+    pub(crate) fn flush(&self) {
+        let slot = self.remote().hop.slot.take();
+        let queue = std::iter::from_fn(|| self.queue.pop());
+        let mut any = false;
+        for task in slot.into_iter().chain(queue) {
+            self.shared.injector.push(task);
+            any = true;
+        }
+        if any {
+            self.request();
+        }
+    }
+}
