@@ -9,10 +9,14 @@
 //! reference page each need their own list of the fields then, and such lists drift apart.
 
 mod names;
+mod strangers;
 mod table;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use names::{Stranger, classify};
+pub(crate) use names::variables;
 pub use names::{find, nearest};
+pub(crate) use strangers::{FOLKLORE, NOT_IMPLEMENTED, Stranger, classify};
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -24,7 +28,7 @@ pub fn catalogue() -> &'static [Entry] {
     &table::CATALOGUE
 }
 
-/// Index of a knob in the catalogue. `table::tests` holds the two orders together.
+/// Index of a knob in the catalogue. `tests` holds the two orders together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Knob {
     RunNext,
@@ -150,6 +154,7 @@ impl Entry {
         match self.special {
             Some((special, meaning)) if special == value => format!("{text} ({meaning})"),
             _ if self.unit.is_empty() => text,
+            _ if value == 1 => format!("{text} {}", singular(self.unit)),
             _ => format!("{text} {}", self.unit),
         }
     }
@@ -181,5 +186,14 @@ impl Entry {
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.ours.variable)
+    }
+}
+
+/// One of what `unit` counts. `us` and `ms` are the same for any number.
+fn singular(unit: &str) -> &str {
+    if unit.len() > 2 {
+        unit.trim_end_matches('s')
+    } else {
+        unit
     }
 }

@@ -11,6 +11,9 @@
 //! Defaults that depend on the number of processors are worked out when asked for, so that they follow
 //! [`Knobs::with_processor_count`].
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::thread::available_parallelism;
 

@@ -13,6 +13,9 @@
 //!
 //! Ranges are not looked at here, but for what does not fit the rule's own width.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::num::IntErrorKind;
 

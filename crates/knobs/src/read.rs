@@ -6,13 +6,16 @@
 //! A value that cannot be used counts as not set, so the weaker spelling, if it is good, holds. Rejected: a bad value
 //! of ours that hides a good one of .NET's. The warning would then have to explain why neither holds.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalogue::{Entry, Knob, Spelling, catalogue, classify};
+use crate::catalogue::{Entry, Knob, Spelling, catalogue, classify, variables};
 use crate::knobs::{Knobs, Origin};
 use crate::parse::{Reading, Unreadable};
 use crate::warning::{Finding, Problem, Warning, assignment};
@@ -117,7 +120,7 @@ impl Reader {
                 Problem::NotDecimal(entry, value, decimal)
             }
         };
-        self.find(spelling.variable, problem);
+        self.report(spelling.variable, problem);
     }
 
     /// Only where both limits come from variables; a default gives way to a variable without a word.
@@ -132,7 +135,7 @@ impl Reader {
         {
             let low = low.clone();
             let other = self.assignment(high);
-            self.find(&low, Problem::Contradiction(min, other));
+            self.report(&low, Problem::Contradiction(min, other));
             self.knobs.reset(Knob::MinThreads);
             self.knobs.reset(Knob::MaxThreads);
         }
@@ -149,26 +152,27 @@ impl Reader {
             };
             if self.knobs.asked(entry.knob) != 0 && self.knobs.effective(needed.knob).0 == 0 {
                 self.knobs.reset(entry.knob);
-                self.find(&variable, Problem::Needs(entry, needed));
+                self.report(&variable, Problem::Needs(entry, needed));
             }
         }
     }
 
     fn find_strangers(&mut self) {
+        let known = |name: &String| variables().any(|known| known == *name);
         let names: Vec<String> = self
             .vars
             .keys()
-            .filter(|name| !is_known(name))
+            .filter(|name| !known(name))
             .cloned()
             .collect();
         for name in names {
             if let Some(stranger) = classify(&name) {
-                self.find(&name, Problem::Stranger(stranger));
+                self.report(&name, Problem::Stranger(stranger));
             }
         }
     }
 
-    fn find(&mut self, variable: &str, problem: Problem) {
+    fn report(&mut self, variable: &str, problem: Problem) {
         let assignment = self.assignment(variable);
         self.findings.push(Finding {
             variable: variable.to_owned(),
@@ -185,11 +189,4 @@ impl Reader {
             .map_or_else(Default::default, |value| value.to_string_lossy());
         assignment(variable, &value)
     }
-}
-
-fn is_known(variable: &str) -> bool {
-    catalogue()
-        .iter()
-        .flat_map(Entry::spellings)
-        .any(|spelling| spelling.variable == variable)
 }

@@ -65,12 +65,10 @@ impl Finding {
                 format!("{given} is not {rule}; {}", kept(entry, knobs))
             }
             Problem::OutOfRange(entry, value) => {
-                let value = value.map_or_else(String::new, |value| format!(" with {value}"));
-                format!(
-                    "{given} is out of range{value}, legal is {}; {}",
-                    entry.range_text(),
-                    kept(entry, knobs)
-                )
+                let meaning =
+                    value.map_or_else(|| "is".to_owned(), |value| format!("means {value},"));
+                let range = entry.range_text();
+                format!("{given} {meaning} outside {range}; {}", kept(entry, knobs))
             }
             Problem::NotDecimal(entry, value, decimal) => format!(
                 "{given} is not read as decimal, as in .NET, and means {}; if {decimal} was meant, set `{entry}={decimal}`",

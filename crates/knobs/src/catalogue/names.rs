@@ -1,174 +1,77 @@
-//! Names: finding a knob by any spelling, and telling what a name that is not a knob's probably meant.
+//! Names: finding a knob by any spelling of its name, and the known name that is nearest to an unknown one.
 //!
-//! Two names are *alike* if they are the same without case and separators: `run-next` finds `RUN_NEXT`. A name is
-//! *near* another if few letters differ. People who ask (`--explain`) are found by likeness; variables count only
-//! when they match to the letter, as in .NET on Unix, and likeness serves for the suggestion.
+//! Two names are *alike* if they are the same without case and separators: `run-next` finds
+//! `RUNNEXT_RUN_NEXT`. People who ask for a knob are served by likeness. A variable counts only if it matches to the
+//! letter, as in .NET on Unix; there likeness only serves for the suggestion.
 
-use strsim::damerau_levenshtein;
+use strsim::osa_distance;
 
 use super::{Entry, catalogue};
 
-const OURS: &str = "RUNNEXT_";
-const DOTNET: &str = "DOTNET_ThreadPool_";
-/// Prefixes under which every name is meant for a pool such as this. .NET still reads its oldest one too.
-const PREFIXES: [&str; 3] = [OURS, DOTNET, "COMPlus_ThreadPool_"];
+/// Prefixes under which every name is meant for a pool such as this. The last one is .NET's oldest.
+const PREFIXES: [&str; 3] = ["RUNNEXT_", "DOTNET_ThreadPool_", "COMPlus_ThreadPool_"];
 
-/// Edits between a whole variable name and a known one up to which it is taken for a typing error.
-/// Known names have 13 letters and more, so that two edits are few.
-const NEAR: usize = 2;
-
-/// .NET variables that exist and that we do not implement, with the reason or the substitute.
-/// A name that ends in `_` stands for all that begin so.
-const NOT_IMPLEMENTED: [(&str, &str); 15] = [
-    (
-        "DOTNET_HillClimbing_",
-        "the number of workers is not tuned by throughput here",
-    ),
-    (
-        "DOTNET_ThreadPool_CpuUtilizationIntervalMs",
-        "processor use is not sampled here",
-    ),
-    (
-        "DOTNET_ThreadPool_DebugBreakOnWorkerStarvation",
-        "the counters in `Pool::stats()` show starvation",
-    ),
-    (
-        "DOTNET_ThreadPool_EnableWorkerTracking",
-        "`Pool::stats()` has the counts",
-    ),
-    (
-        "DOTNET_ThreadPool_FifoQueuesPerCores",
-        "there are no queues for groups of cores here",
-    ),
-    (
-        "DOTNET_ThreadPool_FifoScanFromCurrentQueue",
-        "there are no queues for groups of cores here",
-    ),
-    (
-        "DOTNET_ThreadPool_ForceGlobalEnqueue",
-        "call `Pool::spawn_global` for work that may go to any worker",
-    ),
-    (
-        "DOTNET_ThreadPool_IOCompletionPortCount",
-        "it concerns Windows I/O, which this pool does not do",
-    ),
-    (
-        "DOTNET_ThreadPool_PrioritizationExperiment",
-        "there is no low-priority queue here",
-    ),
-    (
-        "DOTNET_ThreadPool_TrackWorkItemWaitTimes",
-        "`Pool::stats()` has what is measured",
-    ),
-    (
-        "DOTNET_ThreadPool_UnfairSemaphoreWakeCooldown",
-        "parked workers have no minimum rest here",
-    ),
-    (
-        "DOTNET_ThreadPool_UsePerCoreWorkQueue",
-        "there are no queues for groups of cores here",
-    ),
-    (
-        "DOTNET_ThreadPool_UsePortableThreadPool",
-        "there is only one pool to choose here",
-    ),
-    (
-        "DOTNET_ThreadPool_UsePortableThreadPoolForIO",
-        "there is only one pool to choose here",
-    ),
-    (
-        "DOTNET_ThreadPool_UseWindowsThreadPool",
-        "there is only one pool to choose here",
-    ),
-];
-
-/// Names that exist nowhere but that people set, and the ones that they mean.
-const FOLKLORE: [(&str, &str); 3] = [
-    (
-        "DOTNET_ThreadPool_MinThreads",
-        "DOTNET_ThreadPool_ForceMinWorkerThreads",
-    ),
-    (
-        "DOTNET_ThreadPool_MaxThreads",
-        "DOTNET_ThreadPool_ForceMaxWorkerThreads",
-    ),
-    ("RUNNEXT_THREADS", "RUNNEXT_MIN_THREADS"),
-];
-
-/// What a variable is that is not in the catalogue, but looks meant for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stranger {
-    /// .NET has it, we do not: the reason.
-    NotImplemented(&'static str),
-    /// It exists nowhere, .NET included, yet people set it: the variable that does what it says.
-    Folklore(&'static str),
-    /// It is the given variable but for the case of its letters.
-    WrongCase(&'static str),
-    /// It is close to the given variable.
-    Typo(&'static str),
-    /// It has one of our prefixes; the given variable is the nearest, but not near.
-    Unknown(&'static str),
-}
-
-/// The knob with this name, in any spelling: `DOTNET_ThreadPool_RunNext`, `RUNNEXT_RUN_NEXT`, `RunNext`, `run-next`.
+/// The knob called `name` in any spelling: `DOTNET_ThreadPool_RunNext`, `ThreadPool_RunNext`,
+/// `RunNext`, `RUNNEXT_RUN_NEXT`, `run-next`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let wanted = letters(name);
-    catalogue().iter().find(|entry| {
-        entry
-            .spellings()
-            .any(|s| letters(s.variable) == wanted || letters(short(s.variable)) == wanted)
-    })
-}
-
-/// The name in the catalogue that is nearest to `name`: a whole variable, or a short name if `name` has no prefix.
-pub fn nearest(name: &str) -> &'static str {
-    let whole = PREFIXES.iter().any(|prefix| has_prefix(name, prefix));
-    let names = variables().map(|variable| if whole { variable } else { short(variable) });
-    names
-        .min_by_key(|known| distance(name, known))
-        .unwrap_or(OURS)
-}
-
-/// What `name`, which is in no entry of the catalogue, is to us. `None`: not ours, to be left alone.
-pub(crate) fn classify(name: &str) -> Option<Stranger> {
-    let listed = |known: &str| name == known || (known.ends_with('_') && name.starts_with(known));
-    if let Some((_, why)) = NOT_IMPLEMENTED.iter().find(|(known, _)| listed(known)) {
-        return Some(Stranger::NotImplemented(why));
-    }
-    if let Some((_, meant)) = FOLKLORE.iter().find(|(known, _)| name == *known) {
-        return Some(Stranger::Folklore(meant));
-    }
-    if let Some(known) = variables().find(|known| known.eq_ignore_ascii_case(name)) {
-        return Some(Stranger::WrongCase(known));
-    }
-    let ours = PREFIXES.iter().any(|prefix| has_prefix(name, prefix));
-    let known = variables().min_by_key(|known| distance(name, known))?;
-    match distance(name, known) {
-        0..=NEAR => Some(Stranger::Typo(known)),
-        _ if ours => Some(Stranger::Unknown(known)),
-        _ => None,
-    }
-}
-
-/// A variable's name without its prefix.
-pub(super) fn short(variable: &'static str) -> &'static str {
-    let prefixes = [DOTNET, OURS, "DOTNET_"];
-    prefixes
+    let alike = |variable| {
+        [variable, owned(variable), short(variable)]
+            .iter()
+            .any(|s| letters(s) == wanted)
+    };
+    catalogue()
         .iter()
-        .find_map(|prefix| variable.strip_prefix(prefix))
-        .unwrap_or(variable)
+        .find(|entry| entry.spellings().any(|spelling| alike(spelling.variable)))
 }
 
-fn variables() -> impl Iterator<Item = &'static str> {
+/// The known name that is nearest to `name`: a whole variable if `name` has the prefix of one, else a short name.
+pub fn nearest(name: &str) -> &'static str {
+    let whole = is_ours(name);
+    let names = variables().map(|variable| if whole { variable } else { short(variable) });
+    closest(name, names).map_or("", |(_, known)| known)
+}
+
+/// The nearest of some names, and how many letters differ. Among alike ones the form decides.
+pub(super) fn closest(
+    name: &str,
+    among: impl Iterator<Item = &'static str>,
+) -> Option<(usize, &'static str)> {
+    let wanted = letters(name);
+    among
+        .map(|known| (osa_distance(&wanted, &letters(known)), known))
+        .min_by(|(near, a), (far, b)| {
+            near.cmp(far)
+                .then_with(|| osa_distance(name, a).cmp(&osa_distance(name, b)))
+        })
+}
+
+/// All variables of the catalogue.
+pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
     catalogue()
         .iter()
         .flat_map(Entry::spellings)
         .map(|spelling| spelling.variable)
 }
 
-fn has_prefix(name: &str, prefix: &str) -> bool {
-    name.get(..prefix.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+/// Whether `name` begins with one of our prefixes, in any case.
+pub(super) fn is_ours(name: &str) -> bool {
+    let begins = |prefix: &str| {
+        name.get(..prefix.len())
+            .is_some_and(|s| s.eq_ignore_ascii_case(prefix))
+    };
+    PREFIXES.into_iter().any(begins)
+}
+
+/// A variable's name without prefix: `RunNext`, `RUN_NEXT`.
+pub(super) fn short(variable: &'static str) -> &'static str {
+    let name = owned(variable);
+    name.strip_prefix("ThreadPool_").unwrap_or(name)
+}
+
+/// A variable's name without its owner, `RUNNEXT_` or `DOTNET_`.
+fn owned(variable: &'static str) -> &'static str {
+    variable.split_once('_').map_or(variable, |(_, name)| name)
 }
 
 /// The letters and digits of a name, in lower case.
@@ -177,8 +80,4 @@ fn letters(name: &str) -> String {
         .filter(|c| !matches!(c, '_' | '-'))
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-fn distance(a: &str, b: &str) -> usize {
-    damerau_levenshtein(&letters(a), &letters(b))
 }
