@@ -1,0 +1,232 @@
+//! One cell: one scenario on one subject, run in this process.
+//!
+//! The whole measurement happens inside the subject, in its root future: prepare, warm up, measure one batch. The batch
+//! is sized from the warm-up, so that a cell takes the same time on a fast subject as on a slow one, and nobody has to
+//! guess how many operations are enough. What the batch does is bounded in count; how long it may take is for the
+//! caller to bound, from another process, since a pool that hangs cannot be asked to stop.
+//!
+//! Rejected: a fixed number of operations for each scenario. Subjects differ by a factor of twenty; a count that is
+//! long enough for the fastest made the slowest take most of the time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Cost, Latencies, Stopwatch};
+use crate::pool::{self, Counters, Pool, Spawner, Threads};
+use crate::scenario::Scenario;
+use crate::scenarios::{HttpJson, PingPong, ReplyExit, Requeue, WebsocketEcho, Workload};
+use crate::subject::{Peer, Subject};
+
+mod reactor;
+
+/// What to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The workload.
+    pub scenario: Scenario,
+    /// The value of the scenario's parameter, if it has one.
+    pub size: Option<u32>,
+    /// What it runs on.
+    pub subject: Subject,
+    /// How many threads the subject has; at least one.
+    pub workers: usize,
+    /// Whether worker i is kept on core i.
+    pub pin: bool,
+}
+
+/// How much to do for one measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Work this long before anything counts.
+    pub warm_up: Duration,
+    /// Size the measured batch to take about this long.
+    pub timed: Duration,
+    /// Do this many operations instead, once before and once while measuring.
+    pub ops: Option<u64>,
+}
+
+impl Effort {
+    /// Enough for figures that can be compared.
+    pub const FULL: Self = Self {
+        warm_up: Duration::from_millis(300),
+        timed: Duration::from_millis(1000),
+        ops: None,
+    };
+
+    /// Enough to see the order of things within minutes.
+    pub const QUICK: Self = Self {
+        warm_up: Duration::from_millis(25),
+        timed: Duration::from_millis(75),
+        ops: None,
+    };
+
+    /// A fixed number of operations instead of a time.
+    #[must_use]
+    pub const fn with_ops(self, ops: u64) -> Self {
+        Self {
+            ops: Some(ops),
+            ..self
+        }
+    }
+}
+
+/// What one measurement found; times are per operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Nanoseconds on the clock.
+    pub wall_ns: f64,
+    /// Nanoseconds of processor time, all threads of the process together.
+    pub cpu_ns: f64,
+    /// Operations that were timed.
+    pub ops: u64,
+    /// How often a thread went to sleep.
+    pub voluntary_switches_per_op: f64,
+    /// How the operations' own times were spread, where the scenario takes them.
+    #[serde(flatten)]
+    pub quantiles: Option<Quantiles>,
+    /// What the subject counted of its own doings meanwhile, all timed operations together; empty for peers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stats: BTreeMap<String, u64>,
+}
+
+/// The spread of single operations' times, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Half took no longer.
+    pub p50_us: f64,
+    /// Nine of ten took no longer.
+    pub p90_us: f64,
+    /// 99 of a hundred took no longer.
+    pub p99_us: f64,
+}
+
+impl Measured {
+    fn new(cost: Cost, ops: u64, latencies: Option<&Latencies>) -> Self {
+        let per_op = |time: Duration| time.as_nanos() as f64 / ops as f64;
+        Self {
+            wall_ns: per_op(cost.wall),
+            cpu_ns: per_op(cost.cpu),
+            ops,
+            voluntary_switches_per_op: cost.voluntary_switches as f64 / ops as f64,
+            quantiles: latencies.map(Quantiles::of),
+            stats: BTreeMap::new(),
+        }
+    }
+}
+
+impl Quantiles {
+    fn of(latencies: &Latencies) -> Self {
+        Self {
+            p50_us: latencies.quantile_us(0.5),
+            p90_us: latencies.quantile_us(0.9),
+            p99_us: latencies.quantile_us(0.99),
+        }
+    }
+}
+
+/// Measures `cell` in this process, once.
+///
+/// # Errors
+/// If the subject cannot run the scenario ([`io::ErrorKind::Unsupported`]), if its threads or the scenario's sockets
+/// cannot be had, or if an operation failed.
+pub fn run(cell: &Cell, effort: Effort) -> io::Result<Measured> {
+    cell.scenario
+        .supported_by(cell.subject)
+        .map_err(|reason| io::Error::new(io::ErrorKind::Unsupported, reason))?;
+    if cell.scenario.entry().io {
+        reactor::prepare(cell.size.unwrap_or(1))?;
+    }
+    let threads = Threads::new(cell.workers, cell.pin)?;
+    match cell.subject {
+        Subject::Variant(variant) => on(&pool::runnext::start(variant, &threads)?, cell, effort),
+        Subject::Peer(Peer::Tokio) => on(&pool::tokio::start(&threads)?, cell, effort),
+        Subject::Peer(Peer::AsyncExecutor) => {
+            on(&pool::async_executor::start(&threads)?, cell, effort)
+        }
+        Subject::Peer(Peer::Futures) => on(&pool::futures::start(&threads)?, cell, effort),
+        Subject::Peer(Peer::Limit) => on(&pool::limit::start(&threads), cell, effort),
+    }
+}
+
+fn on(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
+    match cell.scenario {
+        Scenario::Requeue => drive::<Requeue>(pool, cell, effort),
+        Scenario::PingPong => drive::<PingPong>(pool, cell, effort),
+        Scenario::ReplyExit => drive::<ReplyExit>(pool, cell, effort),
+        Scenario::WebsocketEcho => drive::<WebsocketEcho>(pool, cell, effort),
+        Scenario::HttpJson => drive::<HttpJson>(pool, cell, effort),
+    }
+}
+
+fn drive<W: Workload>(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
+    let (spawner, size) = (pool.spawner(), cell.size.unwrap_or(1));
+    let root = async move { measure::<W>(&spawner, size, effort).await };
+    pool.drive(root).unwrap_or_else(|| {
+        Err(io::Error::other(
+            "the subject dropped the root task before it was done, or ran out of tasks to run",
+        ))
+    })
+}
+
+async fn measure<W: Workload>(
+    spawner: &impl Spawner,
+    size: u32,
+    effort: Effort,
+) -> io::Result<Measured> {
+    let mut workload = W::prepare(spawner, size).await?;
+    let ops = warm_up(&mut workload, spawner, effort).await?;
+    workload.take_latencies();
+    let before = spawner.counters();
+    let watch = Stopwatch::start();
+    let done = workload.batch(spawner, ops).await?;
+    let cost = watch.stop();
+    let stats = since(&before, spawner.counters());
+    Ok(Measured {
+        stats,
+        ..Measured::new(cost, done, workload.take_latencies().as_ref())
+    })
+}
+
+/// How much each counter has grown.
+fn since(before: &Counters, now: Counters) -> BTreeMap<String, u64> {
+    let growth = |name| now[name].saturating_sub(before.get(name).copied().unwrap_or(0));
+    now.keys()
+        .map(|name| (name.to_string(), growth(name)))
+        .collect()
+}
+
+/// Doubles the batch until one has taken half of the warm-up, and returns how many operations to time.
+///
+/// All batches together have then taken about the warm-up, at most twice; the last one's speed is believed.
+async fn warm_up(
+    workload: &mut impl Workload,
+    spawner: &impl Spawner,
+    effort: Effort,
+) -> io::Result<u64> {
+    if let Some(ops) = effort.ops {
+        workload.batch(spawner, ops).await?;
+        return Ok(ops);
+    }
+    let mut ops = 1;
+    loop {
+        let watch = Stopwatch::start();
+        let done = workload.batch(spawner, ops).await?;
+        let took = watch.stop().wall;
+        if took >= effort.warm_up / 2 {
+            return Ok(ops_for(effort.timed, done, took));
+        }
+        ops = done * 2;
+    }
+}
+
+/// How many operations take `time`, if `ops` of them took `took`.
+fn ops_for(time: Duration, ops: u64, took: Duration) -> u64 {
+    let ratio = time.as_secs_f64() / took.as_secs_f64();
+    ((ops as f64 * ratio) as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests;

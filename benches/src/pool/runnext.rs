@@ -1,0 +1,65 @@
+//! Our own pool, with the switches that the variant says and all other knobs from the environment.
+
+use std::future::Future;
+use std::io;
+
+use runnext::{Builder, Pool as RunnextPool};
+use runnext_knobs::Knobs;
+
+use super::{Counters, Pool, Spawner, Threads};
+use crate::subject::Variant;
+
+/// Starts the pool that `variant` names. The variant's switches win over the environment's.
+pub(crate) fn start(variant: Variant, threads: &Threads) -> io::Result<RunnextPool> {
+    Builder::new()
+        .knobs(knobs(variant))
+        .threads(threads.workers)
+        .pin_threads(threads.pinned())
+        .build()
+}
+
+fn knobs(variant: Variant) -> Knobs {
+    let knobs = Knobs::from_env_or_warn()
+        .with_defer_worker_requests(false)
+        .with_lazy_dispatch_request(false);
+    match variant {
+        Variant::Base => knobs.with_run_next(false),
+        Variant::RunNext => knobs.with_run_next(true),
+    }
+}
+
+impl Pool for RunnextPool {
+    type Spawner = Self;
+
+    fn spawner(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Spawner for RunnextPool {
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        RunnextPool::spawn(self, future).detach();
+    }
+
+    fn counters(&self) -> Counters {
+        let stats = self.stats();
+        let total = stats.total;
+        Counters::from([
+            ("polls", total.polls_count),
+            ("slot_polls", total.slot_polls),
+            ("slot_refusals", total.slot_refusals),
+            ("slot_steals", total.slot_steals),
+            ("steal_operations", total.steal_operations),
+            ("injector_polls", total.injector_polls),
+            ("local_schedules", total.local_schedule_count),
+            ("remote_schedules", stats.num_remote_schedules),
+            ("searches", total.searches),
+            ("parks", total.park_count),
+            ("no_ops", total.noop_count),
+            (
+                "wakes",
+                total.wakes_requested + stats.remote_wakes_requested,
+            ),
+        ])
+    }
+}

@@ -1,0 +1,92 @@
+use std::collections::HashSet;
+use std::thread::{self, ThreadId};
+
+use super::*;
+use crate::subject::Variant;
+
+fn free(workers: usize) -> Threads {
+    Threads::new(workers, false).unwrap()
+}
+
+/// The threads that ran `count` tasks which wait for each other, so that they need as many threads.
+fn threads_seen<P: Pool>(pool: &P, count: usize) -> HashSet<ThreadId> {
+    let barrier = Arc::new(std::sync::Barrier::new(count));
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..count {
+        let (barrier, sender) = (barrier.clone(), sender.clone());
+        pool.spawner().spawn(async move {
+            barrier.wait();
+            sender.send(thread::current().id()).unwrap();
+        });
+    }
+    drop(sender);
+    receiver.iter().collect()
+}
+
+/// For a pool of three threads.
+fn has_its_threads_and_returns_the_root(pool: &impl Pool) {
+    assert_eq!(threads_seen(pool, 3).len(), 3);
+    let outside = thread::current().id();
+    assert_ne!(
+        pool.drive(async move { thread::current().id() }),
+        Some(outside)
+    );
+}
+
+#[test]
+fn tokio_starts_and_drives() {
+    has_its_threads_and_returns_the_root(&tokio::start(&free(3)).unwrap());
+}
+
+#[test]
+fn async_executor_starts_and_drives() {
+    has_its_threads_and_returns_the_root(&async_executor::start(&free(3)).unwrap());
+}
+
+#[test]
+fn futures_starts_and_drives() {
+    has_its_threads_and_returns_the_root(&futures::start(&free(3)).unwrap());
+}
+
+#[test]
+fn both_variants_start_and_drive() {
+    for variant in Variant::ALL {
+        has_its_threads_and_returns_the_root(&runnext::start(variant, &free(3)).unwrap());
+    }
+}
+
+#[test]
+fn a_variants_switches_are_really_set() {
+    let slot_polls = |variant| {
+        let pool = runnext::start(variant, &free(1)).unwrap();
+        let spawner = pool.spawner();
+        pool.drive(async move {
+            let (sender, receiver) = ::futures::channel::oneshot::channel();
+            Spawner::spawn(&spawner, async move { sender.send(()).unwrap() });
+            receiver.await.unwrap();
+        });
+        pool.spawner().counters()["slot_polls"]
+    };
+    assert_eq!(slot_polls(Variant::Base), 0);
+    assert!(slot_polls(Variant::RunNext) > 0);
+}
+
+#[test]
+fn limit_runs_on_the_calling_thread_and_notices_that_nothing_is_left() {
+    let pool = limit::start(&free(1));
+    let here = thread::current().id();
+    assert_eq!(pool.drive(async { thread::current().id() }), Some(here));
+    assert_eq!(pool.drive(std::future::pending::<()>()), None);
+}
+
+#[test]
+fn pinning_wraps_around_the_cores() {
+    let threads = Threads::new(1, true).unwrap();
+    let cores = threads.cores.len();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            threads.pin_worker(cores);
+            assert_eq!(core_affinity::get_core_ids().unwrap(), [threads.cores[0]]);
+        });
+    });
+}

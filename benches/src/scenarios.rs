@@ -1,0 +1,49 @@
+//! The workloads, one file each, and what they share.
+//!
+//! A [`Workload`] prepares what is not to be measured, then does operations in batches; the cell decides how many and
+//! times them. So every scenario is warmed up, sized and measured by the same code, and its own file holds nothing but
+//! the futures that its name promises.
+
+use std::future::Future;
+use std::io;
+
+use crate::measure::Latencies;
+use crate::pool::Spawner;
+
+mod clients;
+mod http_json;
+mod loopback;
+mod ping_pong;
+mod reply_exit;
+mod requeue;
+mod together;
+mod websocket_echo;
+
+pub(crate) use self::http_json::HttpJson;
+pub(crate) use self::ping_pong::PingPong;
+pub(crate) use self::reply_exit::ReplyExit;
+pub(crate) use self::requeue::Requeue;
+pub(crate) use self::websocket_echo::WebsocketEcho;
+
+/// What one scenario does, on any subject.
+pub(crate) trait Workload: Sized + Send + 'static {
+    /// Opens and connects whatever the operations need. `size` is the value of the scenario's parameter.
+    fn prepare(spawner: &impl Spawner, size: u32) -> impl Future<Output = io::Result<Self>> + Send;
+
+    /// Does `ops` operations, rounded up to what all of its tasks can share, and returns how many it did.
+    fn batch(
+        &mut self,
+        spawner: &impl Spawner,
+        ops: u64,
+    ) -> impl Future<Output = io::Result<u64>> + Send;
+
+    /// Hands over how long each operation since the last call took, if the scenario takes that time.
+    fn take_latencies(&mut self) -> Option<Latencies> {
+        None
+    }
+}
+
+/// Each task's share of `ops`, rounded up, so that every task has something to do.
+fn share(ops: u64, tasks: usize) -> u64 {
+    ops.div_ceil(tasks as u64).max(1)
+}
