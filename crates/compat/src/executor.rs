@@ -1,0 +1,31 @@
+//! `ThreadPool` and `ThreadPoolBuilder` with the names, signatures and auto traits of `futures::executor` 0.3.
+//!
+//! ```
+//! use futures::channel::oneshot;
+//! use futures::executor::block_on;
+//! use runnext_compat::executor::ThreadPool; // was: use futures::executor::ThreadPool;
+//!
+//! let pool = ThreadPool::new()?;
+//! let (reply, answer) = oneshot::channel();
+//! pool.spawn_ok(async move { reply.send(6 * 7).expect("the receiver waits") });
+//! assert_eq!(block_on(answer), Ok(42));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Three promises of the original do not show in its signatures, and programs lean on them:
+//!
+//! - **Tasks keep their pool.** Dropping the last handle cancels nothing: the threads end when the last task has
+//!   ended too. A [`runnext::Pool`] does the opposite and cancels, so each task here owns a handle (`tether`).
+//! - **The number of threads is fixed.** The hooks get each index below `pool_size` exactly once, and a program may use
+//!   it to index a table. So the pool adds no thread when its workers block, unlike a [`runnext::Pool`].
+//! - **Hooks are let go.** A hook is dropped when the last thread has run it and the builder is gone, although the pool
+//!   lives: a channel whose sender the hook captured then ends. The pool beneath does the same.
+//!
+//! Non-goals: `block_on`, `LocalPool` and `enter`, which run on the caller's thread and gain nothing from a pool.
+
+mod builder;
+mod tether;
+mod thread_pool;
+
+pub use builder::ThreadPoolBuilder;
+pub use thread_pool::ThreadPool;
