@@ -57,6 +57,14 @@ pub(crate) enum Unreadable {
 }
 
 impl Rule {
+    /// The base of a text of which [`Reading::decimal`] says that it is not decimal.
+    pub(crate) fn base(self) -> &'static str {
+        match self {
+            Rule::Hex => "hexadecimal",
+            _ => "octal",
+        }
+    }
+
     /// What `text` says under this rule.
     pub(crate) fn read(self, text: &str) -> Result<Reading, Unreadable> {
         let value = match self {
@@ -85,7 +93,7 @@ impl fmt::Display for Rule {
         match self {
             Rule::Bool => f.write_str("1, 0, true or false"),
             Rule::Int16 | Rule::Int32 => {
-                f.write_str("an integer: decimal, `0x` hexadecimal, or octal after a leading 0")
+                f.write_str("an integer (decimal, `0x` hexadecimal, or octal after a leading 0)")
             }
             Rule::Hex => f.write_str("a hexadecimal integer, `0x` optional"),
             Rule::HexBool => f.write_str("a hexadecimal integer, 0 for off"),

@@ -117,7 +117,7 @@ impl Reader {
                     Origin::Environment(spelling.variable.to_owned()),
                 );
                 let Some(decimal) = decimal else { return };
-                Problem::NotDecimal(entry, value, decimal)
+                Problem::NotDecimal(entry, spelling.rule, value, decimal)
             }
         };
         self.report(spelling.variable, problem);

@@ -46,7 +46,7 @@ pub(crate) enum Problem {
     /// The number is outside the range; it is given if it could be held at all.
     OutOfRange(&'static Entry, Option<i64>),
     /// .NET's rule makes the first number of what reads like the second one.
-    NotDecimal(&'static Entry, i64, i64),
+    NotDecimal(&'static Entry, Rule, i64, i64),
     /// The switch is on, and the one that it needs is off.
     Needs(&'static Entry, &'static Entry),
     /// This many threads at least are more than the other assignment allows.
@@ -59,27 +59,39 @@ impl Finding {
     /// The warning, for `knobs` in their final state.
     pub(crate) fn settle(self, knobs: &Knobs) -> Warning {
         let given = &self.assignment;
+        // Only where the text does not say it already.
+        let meaning = |value| match given.ends_with(&format!("={value}`")) {
+            true => "is".to_owned(),
+            false => format!("means {value},"),
+        };
         let message = match self.problem {
-            Problem::NotUtf8(entry) => format!("{given} is not UTF-8; {}", kept(entry, knobs)),
+            Problem::NotUtf8(entry) => {
+                format!("{given} is not UTF-8; keeping {}", kept(entry, knobs))
+            }
             Problem::Unreadable(entry, rule) => {
-                format!("{given} is not {rule}; {}", kept(entry, knobs))
+                format!("{given} is not {rule}; keeping {}", kept(entry, knobs))
             }
             Problem::OutOfRange(entry, value) => {
-                let meaning =
-                    value.map_or_else(|| "is".to_owned(), |value| format!("means {value},"));
-                let range = entry.range_text();
-                format!("{given} {meaning} outside {range}; {}", kept(entry, knobs))
+                let (is, range) = (
+                    value.map_or_else(|| "is".to_owned(), meaning),
+                    entry.range_text(),
+                );
+                format!(
+                    "{given} {is} outside {range}; keeping {}",
+                    kept(entry, knobs)
+                )
             }
-            Problem::NotDecimal(entry, value, decimal) => format!(
-                "{given} is not read as decimal, as in .NET, and means {}; if {decimal} was meant, set `{entry}={decimal}`",
+            Problem::NotDecimal(entry, rule, value, decimal) => format!(
+                "{given} is {}, as in .NET, and means {}; if {decimal} was meant, set `{entry}={decimal}`",
+                rule.base(),
                 entry.describe(value)
             ),
             Problem::Needs(entry, needed) => format!(
-                "{given} needs `{needed}=1`, which is 0 by `{}`; it is ignored and `{entry}` stays 0",
+                "{given} needs `{needed}=1`, which `{}` sets to 0; it is ignored and `{entry}` stays 0",
                 knobs.origin_of(needed.knob)
             ),
             Problem::Contradiction(min, other) => format!(
-                "{given} asks for {min} threads, more than {other} allows; {} and {}",
+                "{given} asks for {min} threads, more than {other} allows; keeping {} and {}",
                 kept(Knob::MinThreads.entry(), knobs),
                 kept(Knob::MaxThreads.entry(), knobs)
             ),
@@ -98,38 +110,36 @@ fn strange(variable: &str, stranger: &Stranger, knobs: &Knobs) -> String {
     let kept = |known| find(known).map_or_else(String::new, |entry| kept(entry, knobs));
     match stranger {
         Stranger::NotImplemented(why) => {
-            format!("`{name}` is known to .NET but not implemented here, so it is ignored: {why}")
+            format!("`{name}` is known to .NET, but not implemented here and ignored: {why}")
         }
         Stranger::Folklore(meant) => {
             format!(
-                "`{name}` exists nowhere, so it is ignored; use `{meant}`; {}",
+                "`{name}` exists nowhere; use `{meant}`; keeping {}",
                 kept(meant)
             )
         }
         Stranger::WrongCase(known) => format!(
-            "unknown variable `{name}`, the case of letters counts; did you mean `{known}`? {}",
+            "unknown variable `{name}`, the case of letters counts; did you mean `{known}`? keeping {}",
             kept(known)
         ),
         Stranger::Typo(known) => {
             format!(
-                "unknown variable `{name}`; did you mean `{known}`? {}",
+                "unknown variable `{name}`; did you mean `{known}`? keeping {}",
                 kept(known)
             )
         }
         Stranger::Unknown(known) => {
-            format!(
-                "unknown variable `{name}`, so it is ignored; the nearest known one is `{known}`"
-            )
+            format!("unknown variable `{name}` is ignored; the nearest known one is `{known}`")
         }
     }
 }
 
-/// What holds instead: `keeping the default 50 us`.
+/// What holds instead: `the default 50 us`.
 fn kept(entry: &Entry, knobs: &Knobs) -> String {
     let value = entry.describe(knobs.effective(entry.knob).0);
     match knobs.origin_of(entry.knob) {
-        Origin::Default => format!("keeping the default {value}"),
-        origin => format!("keeping {value} from `{origin}`"),
+        Origin::Default => format!("the default {value}"),
+        origin => format!("{value} from `{origin}`"),
     }
 }
 

@@ -32,18 +32,28 @@ pub fn nearest(name: &str) -> &'static str {
     closest(name, names).map_or("", |(_, known)| known)
 }
 
-/// The nearest of some names, and how many letters differ. Among alike ones the form decides.
+/// The nearest of some names, and how many letters differ. One that contains `name` is nearer than any other;
+/// among alike ones the form decides.
 pub(super) fn closest(
     name: &str,
     among: impl Iterator<Item = &'static str>,
 ) -> Option<(usize, &'static str)> {
     let wanted = letters(name);
-    among
-        .map(|known| (osa_distance(&wanted, &letters(known)), known))
-        .min_by(|(near, a), (far, b)| {
-            near.cmp(far)
-                .then_with(|| osa_distance(name, a).cmp(&osa_distance(name, b)))
-        })
+    let rated = among.map(|known| {
+        let letters = letters(known);
+        let distance = osa_distance(&wanted, &letters);
+        (
+            (
+                !letters.contains(&wanted),
+                distance,
+                osa_distance(name, known),
+            ),
+            known,
+        )
+    });
+    rated
+        .min_by_key(|(rating, _)| *rating)
+        .map(|((_, distance, _), known)| (distance, known))
 }
 
 /// All variables of the catalogue.

@@ -91,6 +91,7 @@ fn short_names_do_not_collide() {
 #[test]
 fn nearest_answers_in_the_form_of_the_question() {
     assert_eq!(nearest("StalledWork"), "StalledWorkUs");
+    assert_eq!(nearest("timeout"), "ThreadTimeoutMs");
     assert_eq!(nearest("RUNNEXT_STALED_WORK_US"), "RUNNEXT_STALLED_WORK_US");
     assert_eq!(
         nearest("DOTNET_ThreadPool_CoopBlocking"),

@@ -109,14 +109,27 @@ fn empty_is_unset_and_the_first_of_a_name_counts() {
 }
 
 #[test]
-fn dotnets_hexadecimal_holds_and_is_told() {
+fn dotnets_other_bases_hold_and_are_told() {
     let (knobs, text) = bad(
         &[("DOTNET_ThreadPool_ForceMinWorkerThreads", "10")],
         "DOTNET_ThreadPool_ForceMinWorkerThreads",
     );
     assert_eq!(knobs.min_threads(), 16);
     assert!(
-        text.contains("16 threads") && text.contains("`RUNNEXT_MIN_THREADS=10`"),
+        text.contains("is hexadecimal")
+            && text.contains("16 threads")
+            && text.contains("`RUNNEXT_MIN_THREADS=10`"),
+        "{text}"
+    );
+    let (knobs, text) = bad(
+        &[("DOTNET_ThreadPool_StalledWorkUs", "010")],
+        "DOTNET_ThreadPool_StalledWorkUs",
+    );
+    assert_eq!(knobs.stalled_work(), Duration::from_micros(8));
+    assert!(
+        text.contains("is octal")
+            && text.contains("8 us")
+            && text.contains("`RUNNEXT_STALLED_WORK_US=10`"),
         "{text}"
     );
     assert_eq!(
@@ -141,7 +154,7 @@ fn k1_a_wrong_value_changes_nothing_and_is_told() {
         (
             "DOTNET_ThreadPool_StalledWorkUs",
             "-1",
-            "means -1, outside 0 to 2147483647",
+            "is outside 0 to 2147483647",
             "the default 50 us",
         ),
         (
@@ -177,7 +190,7 @@ fn k1_a_wrong_value_changes_nothing_and_is_told() {
         (
             "RUNNEXT_MAX_THREADS",
             "0",
-            "means 0, outside 1 to 32767",
+            "is outside 1 to 32767",
             "the default 512 threads",
         ),
         (
@@ -370,11 +383,11 @@ fn unknown_names_are_told_with_what_they_may_mean() {
         ),
         (
             "DOTNET_ThreadPool_UnfairSemaphoreWakeCooldown",
-            &["known to .NET but not implemented"],
+            &["known to .NET, but not implemented"],
         ),
         (
             "DOTNET_HillClimbing_Disable",
-            &["known to .NET but not implemented"],
+            &["known to .NET, but not implemented"],
         ),
     ] {
         let (knobs, text) = bad(&[(variable, "5")], variable);
