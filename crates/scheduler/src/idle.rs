@@ -9,9 +9,9 @@
 //! | state | leaves it by | to |
 //! |---|---|---|
 //! | **running** | [`start_searching`](Idle::start_searching), if the limit permits | searching |
-//! | **running**, **searching** | [`intend_to_park`](Idle::intend_to_park) | parked |
 //! | **searching** | [`stop_searching`](Idle::stop_searching), it found work | running |
-//! | **parked** | popped by a request, or [`withdraw`](Idle::withdraw) | searching |
+//! | **running**, **searching** | [`park`](Idle::park) | parked |
+//! | **parked** | popped by a request, or withdrawn because work was found | searching |
 //!
 //! One word counts the searching and the parked; a stack of the parked gives the newest first, so
 //! that a light load keeps one thread warm and lets the others sleep.
@@ -47,10 +47,9 @@
 //! Deferral, that is not even asking while somebody watches the slot, is not here yet: with
 //! run-next alone every publish requests.
 
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering, complete_barrier, lock, thread};
+use crate::sync::{AtomicU32, Mutex, Ordering, Parker, full_barrier, lock};
 use crossbeam_utils::CachePadded;
 use std::fmt;
-use std::sync::OnceLock;
 
 #[cfg(test)]
 mod tests;
@@ -107,7 +106,7 @@ impl Idle {
         Idle {
             counts: CachePadded::new(AtomicU32::new(0)),
             stack: Mutex::new(Vec::with_capacity(workers)),
-            parkers: (0..workers).map(|_| Parker::new()).collect(),
+            parkers: (0..workers).map(|_| Parker::default()).collect(),
         }
     }
 
@@ -118,10 +117,18 @@ impl Idle {
         Counts(self.counts.load(Ordering::SeqCst))
     }
 
-    /// Asks for a worker, after a push and a full barrier. True if it woke one; false if the request
-    /// was absorbed by a searcher, or if every worker is awake anyway. Any thread.
+    /// Asks for a worker for what was just pushed. True if it woke one; false if a searcher absorbed
+    /// the request, or if every worker is awake anyway. Any thread.
     #[inline]
     pub(crate) fn request(&self) -> bool {
+        full_barrier(); // step 2 of the left side
+        self.request_after_barrier()
+    }
+
+    /// As [`request`](Self::request), when the push itself was the full barrier, as a publish into a
+    /// slot is (S3). Any thread.
+    #[inline]
+    pub(crate) fn request_after_barrier(&self) -> bool {
         self.counts().wants_wake() && self.wake_newest()
     }
 
@@ -185,36 +192,49 @@ impl Idle {
         true
     }
 
-    /// Leaves the search with work in hand, followed by a full barrier: the caller now re-reads
-    /// every queue and slot, and requests if something is left (I4). Searchers only.
+    /// Leaves the search with work in hand; requests a successor if `work_left` says that there is
+    /// more (I4), and returns whether that woke one. Searchers only.
     // Transitions: searching -> running.
-    pub(crate) fn stop_searching(&self) {
-        // Ordering: SeqCst, step 1 and 2 of the right side; pairs with `Slot::publish` and the full
-        // barrier after a push.
+    pub(crate) fn stop_searching(&self, work_left: impl FnOnce() -> bool) -> bool {
+        // Ordering: SeqCst, step 1 of the right side; the barrier pairs with `Slot::publish` and
+        // `request`.
         let old = Counts(self.counts.fetch_sub(Counts::SEARCHER, Ordering::SeqCst));
-        complete_barrier();
+        full_barrier();
         debug_assert!(old.searching() > 0, "I1: {old:?}");
+        work_left() && self.request_after_barrier()
     }
 
-    /// Puts worker `index` on the stack, followed by a full barrier: the caller now re-reads every
-    /// queue and slot, and either [`park`](Self::park)s or [`withdraw`](Self::withdraw)s.
-    /// Worker thread only.
-    // Transitions: searching or running -> parked.
-    pub(crate) fn intend_to_park(&self, index: usize, searching: bool) {
+    /// Sleeps until a request pops worker `index`, unless `work_left`. Either way the worker then is
+    /// a searcher. True if it slept. Worker thread only.
+    // Transitions: searching or running -> parked -> searching.
+    pub(crate) fn park(
+        &self,
+        index: usize,
+        searching: bool,
+        work_left: impl FnOnce() -> bool,
+    ) -> bool {
+        self.push(index, searching);
+        full_barrier(); // pairs as in `stop_searching`
+        if work_left() {
+            self.withdraw(index);
+            return false;
+        }
+        self.parkers[index].park();
+        true
+    }
+
+    fn push(&self, index: usize, searching: bool) {
         let mut stack = lock(&self.stack);
         stack.push(index);
         let step = Counts::PARKED - u32::from(searching) * Counts::SEARCHER;
-        // Ordering: SeqCst, as in `stop_searching`.
+        // Ordering: SeqCst, step 1 of the right side.
         self.counts.fetch_add(step, Ordering::SeqCst);
-        drop(stack);
-        complete_barrier();
     }
 
-    /// Takes back an intention to park because work was found. The worker is a searcher again:
-    /// either by its own hand, or because a request popped it just now, in which case this
-    /// waits for the moment until that request has unparked it. Worker thread only.
+    /// Takes back what `push` said. If a request has popped us meanwhile, this waits for the moment
+    /// until it has unparked us, so that no wake is left over for the next sleep.
     // Transitions: parked -> searching.
-    pub(crate) fn withdraw(&self, index: usize) {
+    fn withdraw(&self, index: usize) {
         if !self.remove(index) {
             self.parkers[index].park();
         }
@@ -231,11 +251,6 @@ impl Idle {
         true
     }
 
-    /// Sleeps until a request pops this worker, which is then a searcher. Worker thread only.
-    pub(crate) fn park(&self, index: usize) {
-        self.parkers[index].park();
-    }
-
     /// Says which thread worker `index` is. Once, by that thread, before it parks.
     pub(crate) fn register(&self, index: usize) {
         self.parkers[index].register();
@@ -245,44 +260,5 @@ impl Idle {
 impl fmt::Debug for Idle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.counts().fmt(f)
-    }
-}
-
-/// Puts one worker's thread to sleep and wakes it.
-///
-/// `thread::park` alone would do but for user code, which may park and unpark the same thread
-/// inside a poll: our own flag tells a wake of ours from a stray token.
-struct Parker {
-    unparked: AtomicBool,
-    thread: OnceLock<thread::Thread>,
-}
-
-impl Parker {
-    fn new() -> Self {
-        Parker {
-            unparked: AtomicBool::new(false),
-            thread: OnceLock::new(),
-        }
-    }
-
-    fn register(&self) {
-        let first = self.thread.set(thread::current()).is_ok();
-        debug_assert!(first, "a worker registers once");
-    }
-
-    fn park(&self) {
-        // Ordering: Acquire pairs with the release in `unpark`.
-        while !self.unparked.swap(false, Ordering::Acquire) {
-            thread::park();
-        }
-    }
-
-    fn unpark(&self) {
-        // Ordering: Release pairs with the acquire in `park`.
-        self.unparked.store(true, Ordering::Release);
-        // A worker is unparked only after it pushed itself onto the stack, hence registered (I2).
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
     }
 }

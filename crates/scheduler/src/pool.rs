@@ -26,7 +26,7 @@ use crate::idle::Idle;
 use crate::lifecycle::Lifecycle;
 use crate::queue::{Injector, Stealer};
 use crate::stats::{Outside, Stats, WorkerStats};
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, full_barrier, lock, thread};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
 use crate::worker::{Remote, Worker};
 
@@ -271,7 +271,6 @@ impl Shared {
     /// Queues a task globally. Any thread.
     pub(crate) fn inject(&self, task: Runnable) {
         self.injector.push(task);
-        full_barrier();
         let woke = self.idle.request();
         // Relaxed: counters.
         self.outside.remote_schedules.fetch_add(1, Ordering::Relaxed);

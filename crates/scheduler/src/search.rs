@@ -17,8 +17,8 @@
 //!
 //! A searcher absorbs requests, so it may not simply stop: see [`idle`](crate::idle). It leaves
 //!
-//! 1. with work: `stop_searching`, re-read everything, request a successor if something is visible;
-//! 2. to park: `intend_to_park`, re-read everything; if something is visible, withdraw and look again.
+//! 1. with work: re-reads everything, and requests a successor if something is left;
+//! 2. to park: re-reads everything, and if something is left, looks again.
 //!
 //! A young item is visible. So a searcher does not sleep while one waits: it stays until the
 //! owner has taken the item or the item is ripe, which is at most the steal delay away.
@@ -102,34 +102,20 @@ impl Searcher {
         counters.searches.bump();
         let mut searching = shared.idle.start_searching(shared.switches.search_limit);
         let mut woken = false;
-        loop {
+        while !shared.lifecycle.is_closing() {
             if searching && let Some(task) = self.look_and_spin(worker, woken) {
-                return Some(Self::leave(worker, task));
+                worker.count_wake(shared.idle.stop_searching(|| shared.has_work()));
+                return Some(task);
             }
-            shared.idle.intend_to_park(worker.index, searching);
-            if shared.lifecycle.is_closing() || shared.has_work() {
-                shared.idle.withdraw(worker.index);
-                woken = false;
-            } else {
-                counters.park_count.bump();
-                shared.idle.park(worker.index);
-                woken = true;
-            }
-            searching = true; // by `withdraw`, or by whoever woke us
-            if shared.lifecycle.is_closing() {
-                shared.idle.stop_searching();
-                return None;
-            }
+            let work_left = || shared.lifecycle.is_closing() || shared.has_work();
+            woken = shared.idle.park(worker.index, searching, work_left);
+            counters.park_count.add(u64::from(woken));
+            searching = true;
         }
-    }
-
-    /// Step 1 of the protocol: leaves the search with `task`.
-    fn leave(worker: &Worker, task: Runnable) -> Runnable {
-        worker.shared.idle.stop_searching();
-        if worker.shared.has_work() {
-            worker.request();
+        if searching {
+            shared.idle.stop_searching(|| false);
         }
-        task
+        None
     }
 
     /// Looks and spins until there is a task, the budget is spent or the pool closes.

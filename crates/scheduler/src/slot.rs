@@ -121,7 +121,7 @@ impl<T: Raw> Slot<T> {
             return Err(item);
         }
         // Ordering: SeqCst. Release for `take` and `steal`, and the full barrier of S3, which pairs
-        // with the ones in `Idle::stop_searching` and `Idle::intend_to_park`. One `xchg` is cheaper
+        // with the barriers in `Idle::stop_searching` and `Idle::park`. One `xchg` is cheaper
         // than a store and an `mfence`.
         let old = self.item.swap(item.into_raw().as_ptr(), Ordering::SeqCst);
         complete_barrier();

@@ -25,7 +25,6 @@ mod imp {
 mod imp {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
     pub(crate) use loom::sync::{Mutex, MutexGuard};
-    pub(crate) use loom::thread;
 }
 
 pub(crate) use imp::*;
@@ -41,6 +40,80 @@ pub(crate) fn full_barrier() {
 pub(crate) fn complete_barrier() {
     #[cfg(runnext_loom)]
     fence(Ordering::SeqCst);
+}
+
+/// Puts one worker's thread to sleep and wakes it. A wake that comes first is remembered.
+///
+/// `thread::park` alone would do but for user code, which may park and unpark the same thread
+/// inside a poll: our own flag tells a wake of ours from a stray token.
+#[derive(Debug, Default)]
+pub(crate) struct Parker {
+    unparked: AtomicBool,
+    sleeper: Sleeper,
+}
+
+impl Parker {
+    /// Says whom to wake. Once, by the thread that will park, before it does.
+    pub(crate) fn register(&self) {
+        self.sleeper.register();
+    }
+
+    /// Sleeps until an `unpark`. The registered thread only.
+    pub(crate) fn park(&self) {
+        // Ordering: Acquire pairs with the release in `unpark`.
+        while !self.unparked.swap(false, Ordering::Acquire) {
+            self.sleeper.sleep();
+        }
+    }
+
+    /// Ends the current or the next `park`. Any thread, after `register`.
+    pub(crate) fn unpark(&self) {
+        // Ordering: Release pairs with the acquire in `park`.
+        if !self.unparked.swap(true, Ordering::Release) {
+            self.sleeper.wake();
+        }
+    }
+}
+
+/// A thread that may sleep; it may wake for no reason, but no wake is lost.
+#[cfg(not(runnext_loom))]
+#[derive(Debug, Default)]
+struct Sleeper(std::sync::OnceLock<thread::Thread>);
+
+#[cfg(not(runnext_loom))]
+impl Sleeper {
+    fn register(&self) {
+        let first = self.0.set(thread::current()).is_ok();
+        debug_assert!(first, "a worker registers once");
+    }
+
+    fn sleep(&self) {
+        thread::park();
+    }
+
+    fn wake(&self) {
+        if let Some(thread) = self.0.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// The same in a model. loom's own `park` forgets a wake when its thread meets a lock.
+#[cfg(runnext_loom)]
+#[derive(Debug, Default)]
+struct Sleeper(loom::sync::Notify);
+
+#[cfg(runnext_loom)]
+impl Sleeper {
+    fn register(&self) {}
+
+    fn sleep(&self) {
+        self.0.wait();
+    }
+
+    fn wake(&self) {
+        self.0.notify();
+    }
 }
 
 /// Takes `mutex`, whatever a panic elsewhere did to it.

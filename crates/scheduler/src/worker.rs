@@ -39,7 +39,7 @@ use crate::queue::{Local, Stealer};
 use crate::search::Searcher;
 use crate::slot::Slot;
 use crate::stats::{Count, Counters, WorkerStats};
-use crate::sync::{Arc, full_barrier};
+use crate::sync::Arc;
 use crate::task::Runnable;
 
 /// Polls between two looks at the injector while there is other work. Prime, so that it does not
@@ -218,9 +218,9 @@ impl Worker {
             return self.enqueue(task);
         }
         match self.remote().hop.slot.publish(task) {
-            // The publish was a full barrier. Deferral, the next step, will not ask while somebody
-            // watches the slot; run-next alone always asks.
-            Ok(()) => self.count_wake(self.shared.idle.request()),
+            // Deferral, the next step, will not ask while somebody watches the slot; run-next alone
+            // always asks.
+            Ok(()) => self.count_wake(self.shared.idle.request_after_barrier()),
             Err(task) => {
                 self.remote().counters.slot_refusals.bump();
                 self.enqueue(task);
@@ -240,11 +240,10 @@ impl Worker {
 
     /// Asks for a worker after a push. Worker thread only.
     pub(crate) fn request(&self) {
-        full_barrier();
         self.count_wake(self.shared.idle.request());
     }
 
-    fn count_wake(&self, woke: bool) {
+    pub(crate) fn count_wake(&self, woke: bool) {
         if woke {
             self.remote().counters.wakes_requested.bump();
         }

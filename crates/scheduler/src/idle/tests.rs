@@ -19,12 +19,12 @@ mod plain {
     #[test]
     fn i3_a_woken_worker_absorbs_the_next_request() {
         let idle = Idle::new(3);
-        idle.intend_to_park(0, false);
-        idle.intend_to_park(1, false);
+        idle.push(0, false);
+        idle.push(1, false);
         assert!(idle.request());
         assert_eq!(counts(&idle), (1, 1));
         assert!(!idle.request(), "one wake in flight is enough");
-        idle.stop_searching();
+        idle.stop_searching(|| false);
         assert!(
             idle.request(),
             "the woken one found work: the next may be woken"
@@ -36,10 +36,10 @@ mod plain {
     fn the_newest_parked_is_woken_first() {
         let idle = Idle::new(3);
         for worker in [2, 0, 1] {
-            idle.intend_to_park(worker, false);
+            idle.push(worker, false);
         }
         assert_eq!(idle.pop_newest(), Some(1));
-        idle.stop_searching();
+        idle.stop_searching(|| false);
         assert_eq!(idle.pop_newest(), Some(0));
     }
 
@@ -49,7 +49,7 @@ mod plain {
         assert!(idle.start_searching(2));
         assert!(idle.start_searching(2));
         assert!(!idle.start_searching(2));
-        idle.stop_searching();
+        idle.stop_searching(|| false);
         assert!(idle.start_searching(2));
     }
 
@@ -57,11 +57,11 @@ mod plain {
     fn i2_a_withdrawn_worker_searches_and_is_on_no_stack() {
         let idle = Idle::new(2);
         assert!(idle.start_searching(1));
-        idle.intend_to_park(0, true);
+        idle.push(0, true);
         assert_eq!(counts(&idle), (0, 1));
         idle.withdraw(0);
         assert_eq!(counts(&idle), (1, 0));
-        idle.stop_searching();
+        idle.stop_searching(|| false);
         assert!(!idle.request(), "nobody is parked any more");
     }
 
@@ -69,7 +69,7 @@ mod plain {
     fn i2_a_withdrawal_that_comes_too_late_takes_the_wake() {
         let idle = Idle::new(1);
         idle.register(0);
-        idle.intend_to_park(0, false);
+        idle.push(0, false);
         assert!(idle.request());
         idle.withdraw(0); // does not hang: the request has unparked us
         assert_eq!(counts(&idle), (1, 0));
@@ -78,7 +78,7 @@ mod plain {
     #[test]
     fn a_shutdown_wakes_everybody() {
         let idle = Idle::new(3);
-        (0..3).for_each(|worker| idle.intend_to_park(worker, false));
+        (0..3).for_each(|worker| idle.push(worker, false));
         idle.wake_all();
         assert_eq!(counts(&idle), (3, 0));
     }

@@ -6,7 +6,6 @@
 use crate::idle::Idle;
 use crate::queue::Injector;
 use crate::slot::Slot;
-use crate::sync::full_barrier;
 use loom::sync::Arc;
 use loom::thread;
 
@@ -34,7 +33,6 @@ impl Pool {
 
     fn inject(&self, item: u32) {
         self.injector.push(Box::new(item));
-        full_barrier();
         self.idle.request();
     }
 
@@ -53,18 +51,10 @@ impl Pool {
         let mut searching = self.idle.start_searching(1);
         loop {
             if searching && let Some(item) = self.look() {
-                self.idle.stop_searching();
-                if self.has_work() {
-                    self.idle.request();
-                }
+                self.idle.stop_searching(|| self.has_work());
                 return item;
             }
-            self.idle.intend_to_park(worker, searching);
-            if self.has_work() {
-                self.idle.withdraw(worker);
-            } else {
-                self.idle.park(worker);
-            }
+            self.idle.park(worker, searching, || self.has_work());
             searching = true;
         }
     }
@@ -78,7 +68,7 @@ impl Pool {
 
 fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
+    builder.preemption_bound.get_or_insert(preemptions);
     builder.check(f);
 }
 
@@ -114,7 +104,7 @@ fn loom_publish_against_park() {
             move || pool.start(1).find_one(1)
         });
         assert!(pool.slots[0].publish(Box::new(1)).is_ok());
-        pool.idle.request(); // S3: the publish was the full barrier
+        pool.idle.request_after_barrier(); // S3
         assert_eq!(found(vec![other]), [1]);
         pool.assert_at_rest();
     });

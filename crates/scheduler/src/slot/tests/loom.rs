@@ -5,22 +5,36 @@ use crate::sync::{AtomicBool, Ordering, full_barrier};
 use loom::sync::Arc;
 use loom::thread;
 
-/// S2: what the owner publishes is got by exactly one of owner and thieves.
+/// An item whose memory the model watches: reading it before it was published is a data race.
+type Item = Box<loom::cell::UnsafeCell<char>>;
+
+fn item(name: char) -> Item {
+    Box::new(loom::cell::UnsafeCell::new(name))
+}
+
+fn name(item: Item) -> char {
+    item.with(|name| {
+        // SAFETY: the item is ours alone; the model fails if another thread is not done with it.
+        unsafe { *name }
+    })
+}
+
+/// S2: what the owner publishes is got by exactly one of owner and thieves, whole.
 #[test]
 fn loom_s2_publish_take_steal() {
     loom::model(|| {
-        let slot: Arc<Slot<Box<char>>> = Arc::new(Slot::new());
+        let slot = Arc::new(Slot::new());
         let thieves: Vec<_> = (0..2)
             .map(|_| {
-                let slot = slot.clone();
-                thread::spawn(move || slot.steal().map(|item| *item))
+                let slot: Arc<Slot<Item>> = slot.clone();
+                thread::spawn(move || slot.steal().map(name))
             })
             .collect();
         let mut got = Vec::new();
-        for item in ['a', 'b'] {
-            let refused = slot.publish(Box::new(item)).err();
-            assert_eq!(refused, None, "the owner took the last one, or a thief did");
-            got.extend(slot.take().map(|item| *item));
+        for next in ['a', 'b'] {
+            let refused = slot.publish(item(next)).is_err();
+            assert!(!refused, "the owner took the last one, or a thief did");
+            got.extend(slot.take().map(name));
         }
         for thief in thieves {
             got.extend(thief.join().expect("a thief does not panic"));
