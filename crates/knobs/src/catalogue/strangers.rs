@@ -118,13 +118,19 @@ fn without_family(name: &str) -> Option<&'static str> {
     Some(dotnet.variable)
 }
 
-/// An environment holds many names that have nothing to do with us: only those of about the right length are compared.
 fn misspelt(name: &str) -> Option<Stranger> {
     let ours = is_ours(name);
-    let candidates = variables().filter(|known| ours || known.len().abs_diff(name.len()) <= NEAR);
+    let candidates = variables().filter(|known| ours || may_be(name, known));
     match closest(name, candidates)? {
         (0..=NEAR, known) => Some(Stranger::Typo(known)),
         (_, known) if ours => Some(Stranger::Unknown(known)),
         _ => None,
     }
+}
+
+/// A quick look, since an environment may hold hundreds of names that have nothing to do with us:
+/// typing errors seldom hit the first letter, and a name must be about as long as the one that it is near to.
+fn may_be(name: &str, known: &str) -> bool {
+    let first = |text: &str| text.bytes().next().map(|b| b.to_ascii_lowercase());
+    first(name) == first(known) && name.len().abs_diff(known.len()) <= NEAR
 }

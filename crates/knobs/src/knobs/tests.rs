@@ -76,6 +76,17 @@ fn the_stronger_limit_wins_and_the_weaker_one_tells_so() {
 }
 
 #[test]
+fn what_nothing_limits_tells_nothing() {
+    let knobs = Knobs::for_processors(4)
+        .with_min_threads(4)
+        .with_max_threads(4);
+    assert!(
+        knobs.settings().all(|setting| setting.limited_by.is_none()),
+        "{knobs:?}"
+    );
+}
+
+#[test]
 fn a_switch_that_its_requirement_holds_off_tells_so() {
     let knobs = Knobs::default()
         .with_defer_worker_requests(true)
