@@ -65,11 +65,11 @@ impl Spawner for Here {
 
 /// The first of a burst keeps the cell, as it does in our own pool.
 fn schedule(runnable: Runnable) {
-    match NEXT.take() {
-        None => NEXT.set(Some(runnable)),
+    NEXT.with(|next| match next.take() {
+        None => next.set(Some(runnable)),
         Some(first) => {
-            NEXT.set(Some(first));
+            next.set(Some(first));
             QUEUE.with_borrow_mut(|queue| queue.push_back(runnable));
         }
-    }
+    });
 }

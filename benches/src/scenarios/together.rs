@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::io;
 
-use futures::StreamExt;
 use futures::channel::mpsc;
+use futures::{FutureExt, StreamExt};
 
 use crate::pool::Spawner;
 
@@ -22,10 +22,12 @@ where
     let (sender, results) = mpsc::unbounded();
     for future in futures {
         let sender = sender.clone();
-        spawner.spawn(async move {
+        // Not an async block around it: each poll would then pay for one more state machine, which at a few
+        // nanoseconds a hop shows in the figures.
+        spawner.spawn(future.map(move |result| {
             // The receiver is gone only after an error, which is then what the cell reports.
-            let _ = sender.unbounded_send(future.await);
-        });
+            let _ = sender.unbounded_send(result);
+        }));
     }
     drop(sender);
     results.collect::<Vec<_>>().await.into_iter().collect()
