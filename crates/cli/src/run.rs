@@ -1,0 +1,240 @@
+//! `runnext run`: measures a grid of cells and prints one table.
+//!
+//! Every cell runs in a process of its own, because what ran before in a process changes how its pool behaves. The
+//! rounds are interleaved, all cells once, then all cells again: a machine that slows down for a while then touches one
+//! round of many cells instead of all rounds of one, and the median drops it. A cell that fails or takes too long is
+//! not tried again and does not stop the others.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use runnext_bench::cell::{Cell, Effort, Measured};
+use runnext_bench::machine::Machine;
+use runnext_bench::row::{Report, Row};
+use runnext_bench::scenario::Scenario;
+use runnext_bench::subject::{Peer, Variant};
+use runnext_knobs::Knobs;
+
+use crate::cell::Job;
+
+mod grid;
+mod list;
+mod process;
+mod table;
+
+use self::grid::Grid;
+use self::list::{List, Workers};
+use self::process::{Outcome, Processes};
+
+const WRONG_USE: u8 = 2;
+const INTERRUPTED: u8 = 130;
+
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    /// Scenarios to measure; all of them if none is named
+    #[arg(value_name = "SCENARIO")]
+    scenarios: Vec<Scenario>,
+
+    /// Settings of our own pool, or `none`
+    #[arg(long, value_name = "LIST", default_value_t = List(Variant::ALL.to_vec()))]
+    variants: List<Variant>,
+
+    /// Executors to compare with, or `none`
+    #[arg(long, value_name = "LIST", default_value_t = List(Peer::ALL.to_vec()))]
+    peers: List<Peer>,
+
+    /// Numbers of worker threads, as in `1,2`; one for each core if left out
+    #[arg(long, value_name = "LIST")]
+    workers: Option<List<Workers>>,
+
+    /// How often to measure each cell; 5, or 3 with `--quick`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+
+    /// Keep worker i on core i, for every subject alike
+    #[arg(long)]
+    pin: bool,
+
+    /// Measure each cell for a tenth of a second instead of one, to see the order of things within minutes
+    #[arg(long)]
+    quick: bool,
+
+    /// Time this many operations in each cell, however long they take
+    #[arg(long, value_name = "N")]
+    ops: Option<NonZeroU64>,
+
+    /// End a cell that takes longer than this
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: u64,
+
+    /// Write all figures, minimum and maximum included, to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl RunArgs {
+    fn effort(&self) -> Effort {
+        let effort = if self.quick {
+            Effort::QUICK
+        } else {
+            Effort::FULL
+        };
+        self.ops.map_or(effort, |ops| effort.with_ops(ops.get()))
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
+    }
+}
+
+pub(crate) fn run(args: &RunArgs) -> ExitCode {
+    match prepare(args) {
+        Ok((grid, processes, json)) => measure_and_show(args, &grid, &processes, json),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(WRONG_USE)
+        }
+    }
+}
+
+/// Everything that can be wrong with the command line or its surroundings, before anything is measured.
+fn prepare(args: &RunArgs) -> Result<(Grid, Processes, Option<File>), String> {
+    let grid = Grid::new(
+        &args.scenarios,
+        &args.variants,
+        &args.peers,
+        args.workers.as_ref(),
+        args.pin,
+    )?;
+    let json = args.json.as_deref().map(open_for_writing).transpose()?;
+    let processes = Processes::new(Duration::from_secs(args.time_limit))
+        .map_err(|error| format!("cannot start processes of this program: {error}"))?;
+    if !args.variants.0.is_empty() {
+        // Warns here, once; the processes of the cells are told not to.
+        Knobs::from_env_or_warn();
+    }
+    Ok((grid, processes, json))
+}
+
+/// Opens `path` without touching what it holds: an earlier run's figures stay until this one has some.
+fn open_for_writing(path: &Path) -> Result<File, String> {
+    OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(|error| {
+        format!("cannot write `{}`: {error}; name a file in a directory that exists and may be written", path.display())
+    })
+}
+
+fn measure_and_show(
+    args: &RunArgs,
+    grid: &Grid,
+    processes: &Processes,
+    json: Option<File>,
+) -> ExitCode {
+    let machine = Machine::detect(option_env!("RUNNEXT_COMMIT"), args.pin);
+    let mut session = Session::new(&grid.cells);
+    let interrupted = session.measure(args, processes);
+    let report = Report {
+        machine,
+        rows: session.rows(),
+    };
+    crate::print(&table::render(grid, &report, args.rounds()));
+    for failure in table::failures(&report) {
+        eprintln!("{failure}");
+    }
+    if let Some(Err(error)) = json.map(|file| write(file, &report)) {
+        eprintln!("error: cannot write the JSON file: {error}");
+        return ExitCode::FAILURE;
+    }
+    if interrupted {
+        eprintln!("interrupted; the table holds what was measured until then");
+        return ExitCode::from(INTERRUPTED);
+    }
+    let failed = report.rows.iter().any(|row| row.error.is_some());
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn write(mut file: File, report: &Report) -> io::Result<()> {
+    let json = serde_json::to_vec_pretty(report)?;
+    file.set_len(0)?;
+    file.write_all(&json)?;
+    file.write_all(b"\n")
+}
+
+/// What was found so far, cell by cell.
+struct Session<'a>(Vec<Found<'a>>);
+
+struct Found<'a> {
+    cell: &'a Cell,
+    rounds: Vec<Measured>,
+    error: Option<String>,
+}
+
+impl<'a> Session<'a> {
+    fn new(cells: &'a [Cell]) -> Self {
+        Self(
+            cells
+                .iter()
+                .map(|cell| Found {
+                    cell,
+                    rounds: Vec::new(),
+                    error: None,
+                })
+                .collect(),
+        )
+    }
+
+    /// Measures all rounds; returns whether it was interrupted.
+    fn measure(&mut self, args: &RunArgs, processes: &Processes) -> bool {
+        let progress = progress(self.0.len() as u64 * u64::from(args.rounds()));
+        for _ in 0..args.rounds() {
+            for found in &mut self.0 {
+                progress.set_message(table::describe(found.cell));
+                if found.measure(args.effort(), processes).is_break() {
+                    progress.finish_and_clear();
+                    return true;
+                }
+                progress.inc(1);
+            }
+        }
+        progress.finish_and_clear();
+        false
+    }
+
+    fn rows(self) -> Vec<Row> {
+        self.0
+            .into_iter()
+            .map(|found| Row::new(found.cell, &found.rounds, found.error))
+            .collect()
+    }
+}
+
+impl Found<'_> {
+    fn measure(&mut self, effort: Effort, processes: &Processes) -> std::ops::ControlFlow<()> {
+        if self.error.is_some() || self.cell.scenario.supported_by(self.cell.subject).is_err() {
+            return std::ops::ControlFlow::Continue(());
+        }
+        match processes.run(&Job {
+            cell: *self.cell,
+            effort,
+        }) {
+            Outcome::Measured(measured) => self.rounds.push(measured),
+            Outcome::Failed(reason) => self.error = Some(reason),
+            Outcome::Interrupted => return std::ops::ControlFlow::Break(()),
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+/// A bar on stderr; nothing if that is not a terminal.
+fn progress(cells: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+    ProgressBar::new(cells).with_style(style.expect("the template names only known fields"))
+}
