@@ -16,6 +16,8 @@
 //! * **S1** Only the owner fills the slot, and only an empty one: nothing is ever displaced.
 //! * **S2** An item is taken exactly once: whoever swaps the pointer out owns the item.
 //! * **S3** A publish is a full barrier: what the owner reads next is read after the item is there.
+//! * **S4** A looker takes no item for `d` old that came into the slot less than `d` ago, unless
+//!   a thief emptied the slot meanwhile and the owner refilled it within the same poll.
 //!
 //! # Why a refused publish and not a displacement
 //!

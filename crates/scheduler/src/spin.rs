@@ -61,8 +61,8 @@ impl Backoff {
             return false;
         }
         let units = self.next_units(rng).min(self.units_left);
-        self.units_left -= units;
         for _ in 0..units {
+            self.units_left -= 1; // also when the alarm goes off, so that every search ends
             if alarm() {
                 break;
             }

@@ -1,0 +1,304 @@
+//! What the tests share: the settings they run under, the watchdog, and a few tools.
+//!
+//! **Settings.** A test runs with run-next off and on, and with 1, 2 and 4 workers. `RUNNEXT_TEST_WORKERS`
+//! narrows that to one number of workers; a variable that decides `RUN_NEXT` narrows it to one switch. A test that
+//! makes no sense with that number of workers (nobody can steal from a single one) then runs nothing.
+//!
+//! **Watchdog.** Every body runs on a thread of its own. A deadline only turns a hang into a failure that shows all
+//! workers; no result depends on how long something took. The thread that hangs is left behind.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use runnext::{Builder, Knobs, Pool};
+use runnext_knobs::Origin;
+
+/// How long anything here may take before it counts as lost. Nothing waits so long in a run that passes.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// With how many workers a test makes sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workers {
+    /// Exactly one, so that it is certain what runs in which order.
+    One,
+    /// Any number.
+    Any,
+    /// Two or more, so that one may block or be stolen from.
+    Several,
+    /// Any number, and more than there are processors as well.
+    Many,
+}
+
+impl Workers {
+    fn counts(self) -> Vec<usize> {
+        let usual: &[usize] = match self {
+            Workers::One => &[1],
+            Workers::Any => &[1, 2, 4],
+            Workers::Several => &[2, 4],
+            Workers::Many => &[1, 2, 4, 8],
+        };
+        let Ok(text) = std::env::var("RUNNEXT_TEST_WORKERS") else {
+            return usual.to_vec();
+        };
+        let only: usize = text
+            .parse()
+            .expect("`RUNNEXT_TEST_WORKERS` is not a number of workers: give one, or unset it");
+        let fits = match self {
+            Workers::One => only == 1,
+            Workers::Several => only > 1,
+            Workers::Any | Workers::Many => true,
+        };
+        Vec::from_iter(fits.then_some(only))
+    }
+}
+
+/// One way to build a pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) workers: usize,
+    pub(crate) knobs: Knobs,
+}
+
+impl Setting {
+    pub(crate) fn builder(&self) -> Builder {
+        Builder::new()
+            .threads(self.workers)
+            .knobs(self.knobs.clone())
+    }
+
+    pub(crate) fn pool(&self) -> Pool {
+        self.builder().build().expect("the threads start")
+    }
+}
+
+/// Calls `body` once for each setting. What fails is named by the last line that the test printed.
+pub(crate) fn for_each_setting(workers: Workers, body: impl Fn(&Setting)) {
+    let (knobs, warnings) = Knobs::from_env();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let variants = match knobs.origin("RUN_NEXT") {
+        Some(Origin::Environment(_)) => vec![knobs],
+        _ => [false, true]
+            .map(|on| knobs.clone().with_run_next(on))
+            .to_vec(),
+    };
+    for workers in workers.counts() {
+        for knobs in variants.iter().cloned() {
+            println!("workers {workers}, run-next {}", knobs.run_next());
+            body(&Setting { workers, knobs });
+        }
+    }
+}
+
+/// Calls `body` with a pool of each setting, then shuts the pool down and looks whether it left anything behind.
+pub(crate) fn on_each_pool(workers: Workers, body: fn(&Pool)) {
+    for_each_setting(workers, |setting| {
+        let pool = setting.pool();
+        let inner = pool.clone();
+        within(LIMIT, &pool, move || {
+            body(&inner);
+            inner.shutdown();
+        });
+        assert_at_rest(&pool);
+    });
+}
+
+/// No future, no queued item; and without run-next, no trace of a slot.
+#[track_caller]
+pub(crate) fn assert_at_rest(pool: &Pool) {
+    let stats = pool.stats();
+    let left = (
+        stats.live_tasks_count,
+        stats.injection_queue_depth,
+        stats.total.local_queue_depth,
+        stats.total.slot_full,
+    );
+    assert_eq!(left, (0, 0, 0, false), "{stats:#?}");
+    if !pool.knobs().run_next() {
+        assert_no_slot(pool);
+    }
+}
+
+/// The switch `RunNext` is off, and the counters prove it.
+#[track_caller]
+pub(crate) fn assert_no_slot(pool: &Pool) {
+    let stats = pool.stats();
+    let total = &stats.total;
+    let slot = (
+        total.slot_polls,
+        total.slot_refusals,
+        total.slot_steals,
+        total.slot_full,
+    );
+    assert_eq!(slot, (0, 0, 0, false), "{stats:#?}");
+}
+
+/// Runs `body`, which uses `pool`, and fails with the state of every worker if it does not return within `limit`.
+///
+/// Holds a handle of the pool meanwhile: where the last handle matters, use [`in_time`].
+#[track_caller]
+pub(crate) fn within<T: Send + 'static>(
+    limit: Duration,
+    pool: &Pool,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    watched(limit, body, || format!("{:#?}", pool.stats()))
+}
+
+/// Runs `body` and fails if it does not return within [`LIMIT`].
+#[track_caller]
+pub(crate) fn in_time<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
+    watched(LIMIT, body, || "no pool to show".into())
+}
+
+#[track_caller]
+fn watched<T: Send + 'static>(
+    limit: Duration,
+    body: impl FnOnce() -> T + Send + 'static,
+    state: impl FnOnce() -> String,
+) -> T {
+    let (done, result) = channel();
+    let thread = thread::spawn(move || drop(done.send(body())));
+    match result.recv_timeout(limit) {
+        Ok(value) => {
+            // The thread drops what `body` captured before it ends.
+            thread.join().expect("nothing is left to panic");
+            value
+        }
+        Err(RecvTimeoutError::Timeout) => panic!("no end within {limit:?}: {}", state()),
+        Err(RecvTimeoutError::Disconnected) => match thread.join() {
+            Ok(()) => unreachable!("the thread sends before it ends"),
+            Err(payload) => resume_unwind(payload),
+        },
+    }
+}
+
+/// Waits until `condition` holds. The watchdog around it ends a wait that is in vain.
+pub(crate) fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// Waits until every worker but `busy` sleeps.
+pub(crate) fn until_parked(pool: &Pool, busy: usize) {
+    until(|| {
+        let stats = pool.stats();
+        stats.parked_workers + busy == stats.workers_count
+    });
+}
+
+/// Waits for the next item of `channel`, which the watchdog bounds.
+#[track_caller]
+pub(crate) fn next<T>(channel: &Receiver<T>) -> T {
+    channel.recv().expect("the sender is still there")
+}
+
+/// Whether every sender of `channel` is gone. Waits for that.
+#[track_caller]
+pub(crate) fn assert_dropped<T: Debug>(channel: &Receiver<T>) {
+    assert!(channel.recv().is_err(), "something was sent");
+}
+
+/// The text of a panic.
+pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("not a text")
+}
+
+/// Counts drops of its [`Witness`]es.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drops(Arc<AtomicUsize>);
+
+impl Drops {
+    pub(crate) fn witness(&self) -> Witness {
+        Witness(self.0.clone())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Is counted when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Witness(Arc<AtomicUsize>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Runs a closure when it is dropped.
+pub(crate) struct OnDrop<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> OnDrop<F> {
+    pub(crate) fn new(f: F) -> Self {
+        OnDrop(Some(f))
+    }
+}
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        if let Some(f) = self.0.take() {
+            f();
+        }
+    }
+}
+
+/// Wakes one waiting task, directly from within [`notify`](Self::notify): a hop, where that is a worker.
+/// A notification that comes first is kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notify(Arc<Mutex<Notified>>);
+
+#[derive(Debug, Default)]
+struct Notified {
+    set: bool,
+    waiter: Option<Waker>,
+}
+
+impl Notify {
+    pub(crate) fn notify(&self) {
+        let waiter = {
+            let mut state = self.0.lock().unwrap();
+            state.set = true;
+            state.waiter.take()
+        };
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
+    }
+
+    pub(crate) async fn notified(&self) {
+        poll_fn(|cx| {
+            let mut state = self.0.lock().unwrap();
+            if std::mem::take(&mut state.set) {
+                return Poll::Ready(());
+            }
+            state.waiter = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Suspends for ever, and hands out its waker at each poll.
+pub(crate) async fn pending_with_waker(wakers: Sender<Waker>) {
+    poll_fn(|cx| {
+        // Nobody may be interested any more.
+        let _ = wakers.send(cx.waker().clone());
+        Poll::<()>::Pending
+    })
+    .await;
+}
