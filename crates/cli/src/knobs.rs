@@ -107,12 +107,16 @@ fn table(shown: &[Setting<'_>], terminal: bool) -> Table {
     table
 }
 
-/// Who decided the value, and which other knob limits it.
+/// Who decided the value, which other knob limits it, and whether it is of any use yet.
 fn origin(setting: &Setting<'_>) -> String {
-    match setting.limited_by {
-        Some(other) => format!("{}, limited by {other}", setting.origin),
-        None => setting.origin.to_string(),
+    let mut origin = setting.origin.to_string();
+    if let Some(other) = setting.limited_by {
+        origin.push_str(&format!(", limited by {other}"));
     }
+    if setting.entry.pending {
+        origin.push_str(", no effect yet");
+    }
+    origin
 }
 
 fn explanation(setting: &Setting<'_>) -> String {
@@ -179,6 +183,7 @@ struct Knob {
     default: String,
     range: String,
     effect: &'static str,
+    pending: bool,
     source: &'static str,
 }
 
@@ -225,6 +230,7 @@ fn knob(setting: &Setting<'_>) -> Knob {
         default: entry.default_text(),
         range: entry.range_text(),
         effect: entry.effect,
+        pending: entry.pending,
         source: entry.source,
     }
 }

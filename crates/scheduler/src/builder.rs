@@ -155,16 +155,16 @@ impl Builder {
         if let Some(threads) = self.threads {
             knobs = knobs.with_min_threads(check_count("threads", threads)?);
         }
-        let (min, max) = (knobs.min_threads(), knobs.max_threads());
-        if min > max {
-            if self.max_threads.is_some() {
-                return Err(invalid(format!(
-                    "`max_threads` is {max}, but the pool starts {min} workers: \
-                     raise `max_threads` or lower `threads`"
-                )));
-            }
-            knobs = knobs.with_max_threads(min);
+        if let (Some(threads), Some(max)) = (self.threads, self.max_threads)
+            && threads > max
+        {
+            return Err(invalid(format!(
+                "`threads` is {threads} and `max_threads` is {max}: \
+                 raise `max_threads` or lower `threads`"
+            )));
         }
+        // The knobs may come from the caller, who may have put anything into them.
+        knobs.check().map_err(|error| invalid(error.to_string()))?;
         check_stack_size(self.stack_size)?;
         Ok(knobs)
     }

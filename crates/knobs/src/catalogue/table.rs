@@ -28,6 +28,7 @@ const BLANK: Entry = Entry {
     unit: "",
     needs: None,
     source: OURS,
+    pending: false,
     effect: "",
     detail: "",
 };
@@ -53,6 +54,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         preset: Preset::Fixed(1),
         needs: Some(Knob::RunNext),
         source: PROPOSAL,
+        pending: true,
         effect: "putting a task into an empty slot requests no worker while somebody watches the slots",
         detail: "On, a push into an empty slot wakes nobody while a searching worker or the gate has promised to \
                  look after slot items. That makes a hop cheap: no shared write, no system call. Off, each such \
@@ -65,6 +67,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         ours: spelling("RUNNEXT_LAZY_DISPATCH_REQUEST", Bool),
         dotnet: Some(spelling("DOTNET_ThreadPool_LazyDispatchRequest", Bool)),
         source: PROPOSAL,
+        pending: true,
         effect: "a woken worker requests the next worker only if it still sees work",
         detail: "Off, a worker that was woken and found work requests another one before it runs its first task, \
                  because that task may run long. On, it does so only if more work is visible. The proposal found \
@@ -94,6 +97,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         range: 0..=MAX32,
         unit: "us",
         source: PROPOSAL,
+        pending: true,
         effect: "how long work may wait behind one poll before it is rescued to another worker",
         detail: "While some worker is parked, the watcher looks at this interval. Work that waits behind a worker \
                  which has not finished a poll since the last look gets another worker. Lower shortens the wait \
@@ -155,6 +159,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         range: 1..=MAX16,
         unit: "threads",
         source: DOTNET,
+        pending: true,
         effect: "workers the pool never exceeds, however many are blocked",
         detail: "Workers beyond the minimum are added only while others are blocked and work waits. The limit \
                  bounds memory: each thread has a stack. .NET's own default is 32767. .NET reads its spelling as \
@@ -170,6 +175,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         special: Some((-1, "never")),
         unit: "ms",
         source: DOTNET,
+        pending: true,
         effect: "how long a surplus worker stays parked before its thread ends",
         detail: "Surplus workers are those added while others were blocked. Shorter gives memory back sooner; \
                  longer saves thread creation where blocking comes in waves. -1 keeps every thread.",
@@ -184,6 +190,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         special: Some((-1, "all")),
         unit: "threads",
         source: DOTNET,
+        pending: true,
         effect: "threads that never end for being idle",
         detail: "That many threads are exempt from `RUNNEXT_THREAD_TIMEOUT_MS`. -1 exempts all of them.",
         ..BLANK
@@ -194,6 +201,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         dotnet: Some(spelling("DOTNET_ThreadPool_CooperativeBlocking", Bool)),
         preset: Preset::Fixed(1),
         source: DOTNET,
+        pending: true,
         effect: "a blocked worker is made up for by another while work waits",
         detail: "On, a worker that blocks is replaced while work waits and none is idle: at once up to the \
                  minimum and as many again as there are processors, then more and more slowly, never above \
@@ -208,6 +216,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
             HexBool,
         )),
         source: DOTNET,
+        pending: true,
         effect: "turns off the detection of workers that block where no hook sees it",
         detail: "The detection is what keeps a pool alive whose every worker sits in a sleep, a foreign lock or a \
                  system call. Turn it off to find such places: the pool then stands still while they last. .NET \
@@ -230,6 +239,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
     Entry {
         knob: Knob::Watch,
         ours: spelling("RUNNEXT_WATCH", Choice(&["gate", "spinner"])),
+        pending: true,
         effect: "who looks after deferred work once the searching workers have parked",
         detail: "`gate`: a searching worker hands the watch to the monitor thread when its spin budget ends, and \
                  parks. A lone chain then costs one core and a few percent. `spinner`: one searching worker keeps \
