@@ -21,7 +21,7 @@
 //!
 //! # Non-goals
 //!
-//! The queues wake nobody: whoever pushes asks [`idle`](crate::idle) for a worker. They are thin:
+//! The queues wake nobody: whoever pushes asks `idle` for a worker. They are thin:
 //! the algorithms are crossbeam-deque's and concurrent-queue's (`docs/DESIGN.md` has the
 //! measurements behind that choice).
 
