@@ -143,9 +143,11 @@ pub fn run(cell: &Cell, effort: Effort) -> io::Result<Measured> {
     match cell.subject {
         Subject::Variant(variant) => on(&pool::runnext::start(variant, &threads)?, cell, effort),
         Subject::Peer(Peer::Tokio) => on(&pool::tokio::start(&threads)?, cell, effort),
-        Subject::Peer(Peer::AsyncExecutor) => {
-            on(&pool::async_executor::start(&threads)?, cell, effort)
-        }
+        Subject::Peer(Peer::AsyncExecutor) => on(
+            &pool::async_executor::start(&threads, cell.scenario.entry().io)?,
+            cell,
+            effort,
+        ),
         Subject::Peer(Peer::Futures) => on(&pool::futures::start(&threads)?, cell, effort),
         Subject::Peer(Peer::Limit) => on(&pool::limit::start(&threads), cell, effort),
     }

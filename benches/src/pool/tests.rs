@@ -40,7 +40,9 @@ fn tokio_starts_and_drives() {
 
 #[test]
 fn async_executor_starts_and_drives() {
-    has_its_threads_and_returns_the_root(&async_executor::start(&free(3)).unwrap());
+    for io in [false, true] {
+        has_its_threads_and_returns_the_root(&async_executor::start(&free(3), io).unwrap());
+    }
 }
 
 #[test]

@@ -235,6 +235,6 @@ impl Found<'_> {
 
 /// A bar on stderr; nothing if that is not a terminal.
 fn progress(cells: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {wide_msg}");
     ProgressBar::new(cells).with_style(style.expect("the template names only known fields"))
 }
