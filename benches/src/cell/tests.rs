@@ -81,7 +81,7 @@ fn the_timed_batch_takes_about_the_time_it_was_given() {
     };
     let measured = run(&cell(Scenario::Requeue, Some(1), Peer::Limit, 1), effort).unwrap();
     let took = Duration::from_nanos((measured.wall_ns * measured.ops as f64) as u64);
-    assert!((2..200).contains(&took.as_millis()), "took {took:?}");
+    assert!((2..2000).contains(&took.as_millis()), "took {took:?}");
 }
 
 #[test]
