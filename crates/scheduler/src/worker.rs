@@ -18,15 +18,20 @@
 //! | this worker, slot empty | slot |
 //! | this worker, slot full (a burst) | local queue |
 //! | this worker, task woken while it ran (a yield) | local queue; the slot only if nothing older waits |
-//! | anyone, with `RunNext` off | local queue |
+//! | this worker, with `RunNext` off | local queue |
 //! | any other thread | injector ([`Shared::inject`]) |
 //!
-//! Each of them is followed by a full barrier and a request for a worker.
+//! Each of them is followed by a full barrier and a request for a worker, but for a yield into the
+//! slot (W3).
 //!
 //! # Invariants
 //!
 //! * **W1** [`CURRENT`] points to a worker only while that worker's loop is on the stack of this thread.
 //! * **W2** A worker parks or ends only with an empty slot and an empty local queue.
+//! * **W3** A yield into the slot needs no request. Its poll has ended, so the owner takes it next,
+//!   unless it takes something older first, at its turn. That something was pushed after the yield had
+//!   found the queues empty, hence with a request of its own; and whoever answers that one
+//!   and finds the older item taken sees the slot as well, since the owner published before it took.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -218,6 +223,7 @@ impl Worker {
             return self.enqueue(task);
         }
         match self.remote().hop.slot.publish(task) {
+            Ok(()) if woken_while_running => {} // W3
             // Deferral, the next step, will not ask while somebody watches the slot; run-next alone
             // always asks.
             Ok(()) => self.count_wake(self.shared.idle.request_after_barrier()),

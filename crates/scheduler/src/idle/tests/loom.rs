@@ -6,6 +6,7 @@
 use crate::idle::Idle;
 use crate::queue::Injector;
 use crate::slot::Slot;
+use crate::sync::{AtomicBool, Ordering, Parker};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -145,6 +146,98 @@ fn loom_two_requests_and_one_parked_worker() {
         pool.inject(2);
         other.join().expect("no panic");
         assert_eq!(found(vec![worker]), [3]);
+        pool.assert_at_rest();
+    });
+}
+
+/// Two requests at once and two parked workers: one wake in flight is enough (I3).
+#[test]
+fn loom_i3_two_requests_at_once_wake_one() {
+    model(3, || {
+        let idle = Arc::new(Idle::new(2));
+        idle.push(0, false);
+        idle.push(1, false);
+        let other = thread::spawn({
+            let idle = idle.clone();
+            move || idle.request()
+        });
+        let woke = [idle.request(), other.join().expect("no panic")];
+        assert_ne!(woke[0], woke[1], "exactly one woke somebody");
+        let counts = idle.counts();
+        assert_eq!((counts.searching(), counts.parked()), (1, 1), "I3");
+    });
+}
+
+/// A shutdown against two workers that are about to park: each sees it, or is woken and then
+/// sees it. The flag is relaxed, so the stack's lock and the wake are all that orders it.
+#[test]
+fn loom_wake_all_against_park() {
+    model(2, || {
+        let pool = Pool::new(2);
+        let closing = Arc::new(AtomicBool::new(false));
+        let workers: Vec<_> = (0..2)
+            .map(|worker| {
+                let (pool, closing) = (pool.clone(), closing.clone());
+                thread::spawn(move || {
+                    let idle = &pool.start(worker).idle;
+                    let is_closing = || closing.load(Ordering::Relaxed);
+                    while !is_closing() {
+                        idle.park(worker, false, is_closing);
+                        idle.stop_searching(|| false);
+                    }
+                })
+            })
+            .collect();
+        closing.store(true, Ordering::Relaxed);
+        pool.idle.wake_all();
+        for worker in workers {
+            worker.join().expect("no panic");
+        }
+        pool.assert_at_rest();
+    });
+}
+
+/// What was written before an `unpark` is seen after the `park` that it ends.
+#[test]
+fn loom_an_unpark_hands_over_memory() {
+    model(3, || {
+        let parker = Arc::new(Parker::default());
+        let written = Arc::new(AtomicBool::new(false));
+        let waker = thread::spawn({
+            let (parker, written) = (parker.clone(), written.clone());
+            move || {
+                written.store(true, Ordering::Relaxed);
+                parker.unpark();
+            }
+        });
+        parker.park();
+        assert!(written.load(Ordering::Relaxed));
+        waker.join().expect("no panic");
+    });
+}
+
+/// A yield into the slot asks nobody (`worker`, W3). Its owner then takes what was injected
+/// meanwhile first, and runs it for ever: the one that the injector's request brought must find
+/// the item in the slot.
+#[test]
+fn loom_yield_into_the_slot_asks_nobody() {
+    model(2, || {
+        let pool = Pool::new(2);
+        let owner = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                assert!(pool.slots[0].publish(Box::new(1)).is_ok());
+                let injected = pool.injector.pop();
+                let next = injected.or_else(|| pool.slots[0].take());
+                next.map_or_else(|| pool.start(0).find_one(0), |item| *item)
+            }
+        });
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(1).find_one(1)
+        });
+        pool.inject(2);
+        assert_eq!(found(vec![owner, other]), [1, 2]);
         pool.assert_at_rest();
     });
 }
