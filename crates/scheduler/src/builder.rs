@@ -2,16 +2,16 @@
 
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use core_affinity::CoreId;
 use runnext_knobs::Knobs;
 
+use crate::contain::contain;
 use crate::pool::{Handle, Pool, Shared};
 use crate::queue::{self, Local};
 use crate::sync::{Arc, thread};
 use crate::task::Runnable;
-use crate::worker::Worker;
+use crate::worker::{Worker, work_for};
 
 /// A function that runs on a worker thread, given the worker's index.
 type Hook = Arc<dyn Fn(usize) + Send + Sync>;
@@ -166,6 +166,7 @@ impl Builder {
         // The knobs may come from the caller, who may have put anything into them.
         knobs.check().map_err(|error| invalid(error.to_string()))?;
         check_stack_size(self.stack_size)?;
+        check_name_prefix(self.name_prefix.as_deref())?;
         Ok(knobs)
     }
 
@@ -241,6 +242,16 @@ fn check_stack_size(bytes: Option<usize>) -> io::Result<()> {
     }
 }
 
+/// Refuses what the standard library would panic on.
+fn check_name_prefix(prefix: Option<&str>) -> io::Result<()> {
+    match prefix {
+        Some(prefix) if prefix.contains('\0') => Err(invalid(format!(
+            "`name_prefix` is {prefix:?}: no thread can have a NUL in its name; leave it out"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
@@ -266,6 +277,7 @@ impl WorkerThread {
             core_affinity::set_for_current(core);
         }
         shared.idle.register(index);
+        work_for(&*shared);
         call(on_start, index);
         worker.run();
         drop(worker);
@@ -275,12 +287,10 @@ impl WorkerThread {
     }
 }
 
-/// Runs `hook` and drops it, so that what it captured does not live as long as the thread.
+/// Runs `hook`, then drops it, so that what it captured does not live as long as the thread.
 fn call(hook: Option<Hook>, index: usize) {
-    // Unwind: the panic hook has reported it; no state of ours is involved.
-    let _ = catch_unwind(AssertUnwindSafe(move || {
-        if let Some(hook) = hook {
-            hook(index);
-        }
-    }));
+    let Some(hook) = hook else { return };
+    // Unwind: contained, one after the other, so that two panics do not meet.
+    contain(|| hook(index));
+    contain(|| drop(hook));
 }

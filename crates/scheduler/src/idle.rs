@@ -129,12 +129,21 @@ impl Idle {
     /// slot is (S3). Any thread.
     #[inline]
     pub(crate) fn request_after_barrier(&self) -> bool {
-        self.counts().wants_wake() && self.wake_newest()
+        self.wants_wake() && self.wake_newest()
     }
 
+    /// The first half of [`request_after_barrier`](Self::request_after_barrier): whether a request
+    /// would have to wake somebody. Any thread.
+    #[inline]
+    pub(crate) fn wants_wake(&self) -> bool {
+        self.counts().wants_wake()
+    }
+
+    /// The second half: wakes the newest parked worker, unless another request has been quicker.
+    /// True if it woke one. Any thread.
     // Transitions: parked -> searching, for the newest.
     #[cold]
-    fn wake_newest(&self) -> bool {
+    pub(crate) fn wake_newest(&self) -> bool {
         let Some(newest) = self.pop_newest() else {
             return false;
         };
@@ -145,7 +154,7 @@ impl Idle {
     fn pop_newest(&self) -> Option<usize> {
         let mut stack = lock(&self.stack);
         // Another request may have been quicker; its worker now absorbs ours (I3).
-        if !self.counts().wants_wake() {
+        if !self.wants_wake() {
             return None;
         }
         let newest = stack.pop();

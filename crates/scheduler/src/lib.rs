@@ -50,6 +50,7 @@ macro_rules! not_modelled {
 not_modelled! {
     mod block_on;
     mod builder;
+    mod contain;
     #[cfg(feature = "futures")]
     mod futures;
     mod global;

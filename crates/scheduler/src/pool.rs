@@ -28,7 +28,7 @@ use crate::queue::{Injector, Stealer};
 use crate::stats::{Outside, Stats, WorkerStats};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
-use crate::worker::{Remote, Worker};
+use crate::worker::{Remote, Worker, works_for};
 
 /// A pool of worker threads that runs futures.
 ///
@@ -116,7 +116,7 @@ impl Pool {
     /// worker and exactly once, and all threads end.
     ///
     /// A poll that never returns makes this wait for ever; [`shutdown_timeout`] bounds it. Called on a
-    /// worker of this pool, it only starts the shutdown, since it cannot wait for itself. Later calls
+    /// thread of this pool, also in a hook or a destructor, it only starts the shutdown, since it cannot wait for itself. Later calls
     /// wait for the same shutdown.
     ///
     /// [`shutdown_timeout`]: Self::shutdown_timeout
@@ -168,7 +168,7 @@ impl Handle {
 
     pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
         self.shared.close();
-        if Worker::with_own(&*self.shared, |worker| worker.is_some()) || !self.shared.lifecycle.wait(timeout) {
+        if works_for(&*self.shared) || !self.shared.lifecycle.wait(timeout) {
             return false;
         }
         let threads = std::mem::take(&mut *lock(&self.threads));
@@ -219,7 +219,7 @@ impl Switches {
 /// The state that workers, tasks and handles share.
 pub(crate) struct Shared {
     pub(crate) switches: Switches,
-    pub(crate) remotes: Box<[Remote]>,
+    pub(crate) remotes: Box<[Arc<Remote>]>,
     pub(crate) idle: Idle,
     pub(crate) injector: Injector<Runnable>,
     pub(crate) lifecycle: Lifecycle,
@@ -234,7 +234,7 @@ impl Shared {
         let workers = queues.len();
         Shared {
             switches: Switches::new(&knobs, workers),
-            remotes: queues.into_iter().map(Remote::new).collect(),
+            remotes: queues.into_iter().map(Remote::new).map(Arc::new).collect(),
             idle: Idle::new(workers),
             injector: Injector::new(),
             lifecycle: Lifecycle::new(workers),
@@ -282,7 +282,7 @@ impl Shared {
     /// Whether anything waits that another worker could run: the re-read of the idle protocol, so
     /// every part is read after the caller's full barrier. Any thread.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.remotes.iter().any(Remote::has_work)
+        !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.has_work())
     }
 
     /// Whether so many workers run that one that found nothing should not spin.
@@ -320,7 +320,10 @@ impl Shared {
 
     /// Futures that exist. Finished are read first, so that the difference is never negative.
     fn live_tasks(&self) -> u64 {
-        let on_workers = |count: fn(&Remote) -> u64| self.remotes.iter().map(count).sum::<u64>();
+        let on_workers = |count: fn(&Remote) -> u64| {
+            let counts = self.remotes.iter().map(|remote| count(remote));
+            counts.sum::<u64>()
+        };
         // Ordering: Acquire, see `count_finished`. SeqCst: see `count_spawned_outside`.
         let finished = self.outside.finished.load(Ordering::Acquire)
             + on_workers(|remote| remote.counters.finished.get());
@@ -364,7 +367,7 @@ impl Shared {
 
     fn stats(&self) -> Stats {
         let counts = self.idle.counts();
-        let workers: Vec<WorkerStats> = self.remotes.iter().map(Remote::stats).collect();
+        let workers: Vec<WorkerStats> = self.remotes.iter().map(|remote| remote.stats()).collect();
         let mut total = WorkerStats::default();
         workers.iter().for_each(|worker| total.accumulate(worker));
         // Relaxed: counters.

@@ -127,9 +127,17 @@ impl<T: Raw> Slot<T> {
         // than a store and an `mfence`.
         let old = self.item.swap(item.into_raw().as_ptr(), Ordering::SeqCst);
         complete_barrier();
-        debug_assert!(old.is_null(), "S1: only the owner fills the slot");
-        drop(Self::own(old));
+        if !old.is_null() {
+            Self::drop_replaced(old);
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn drop_replaced(old: *mut ()) {
+        let old = Self::own(old);
+        debug_assert!(false, "S1: only the owner fills the slot");
+        drop(old);
     }
 
     /// Takes the item. Costs a plain load when the slot is empty. Owner only, by custom: it is

@@ -25,13 +25,13 @@
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use async_task::{ScheduleInfo, WithInfo};
 use slab::Slab;
 
+use crate::contain::contain;
 use crate::pool::Shared;
 use crate::sync::{Arc, Mutex, lock};
 use crate::worker::Worker;
@@ -80,12 +80,15 @@ fn schedule(task: Runnable, info: ScheduleInfo) {
     let pool = Arc::as_ptr(&task.metadata().pool);
     Worker::with_own(pool, |worker| match worker {
         Some(worker) => worker.schedule(task, info.woken_while_running),
-        None => {
-            // Pinned before the push: afterwards `task` may be gone, and the pool with it.
-            let pool = task.metadata().pool.clone();
-            pool.inject(task);
-        }
+        None => schedule_from_outside(task),
     });
+}
+
+#[inline(never)]
+fn schedule_from_outside(task: Runnable) {
+    // Pinned before the push: afterwards `task` may be gone, and the pool with it.
+    let pool = task.metadata().pool.clone();
+    pool.inject(task);
 }
 
 /// The future of a task, counted from its spawn to its drop.
@@ -103,6 +106,11 @@ impl<'meta, F> Tracked<'meta, F> {
             entry: None,
         }
     }
+
+    #[cold]
+    fn register(&mut self, waker: &Waker) {
+        self.entry = Some(self.meta.pool.register(waker));
+    }
 }
 
 impl<F: Future> Future for Tracked<'_, F> {
@@ -116,7 +124,7 @@ impl<F: Future> Future for Tracked<'_, F> {
         // Unwind: async-task catches a panic and then drops us.
         let poll = future.poll(cx);
         if poll.is_pending() && this.entry.is_none() {
-            this.entry = Some(this.meta.pool.register(cx.waker()));
+            this.register(cx.waker());
         }
         poll
     }
@@ -124,15 +132,11 @@ impl<F: Future> Future for Tracked<'_, F> {
 
 impl<F> Drop for Tracked<'_, F> {
     fn drop(&mut self) {
-        // Unwind: caught, so that the counts below hold; the panic hook has reported it.
-        // SAFETY: dropped here and nowhere else, in place.
-        let caught = catch_unwind(AssertUnwindSafe(|| unsafe {
-            ManuallyDrop::drop(&mut self.future);
-        }));
-        if let Err(payload) = caught {
-            // The payload's own destructor may panic as well: forget it rather than find out.
-            std::mem::forget(payload);
-        }
+        // Unwind: contained, so that the counts below hold.
+        contain(|| {
+            // SAFETY: dropped here and nowhere else, in place.
+            unsafe { ManuallyDrop::drop(&mut self.future) }
+        });
         let pool = &self.meta.pool;
         if let Some(entry) = self.entry.take() {
             pool.registry.remove(&entry);

@@ -34,11 +34,11 @@
 //!   and finds the older item taken sees the slot as well, since the owner published before it took.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crossbeam_utils::CachePadded;
 
+use crate::contain::contain;
 use crate::pool::Shared;
 use crate::queue::{Local, Stealer};
 use crate::search::Searcher;
@@ -58,6 +58,20 @@ thread_local! {
     /// The worker whose loop runs on this thread, or null (W1). Without a destructor and
     /// initialised at compile time, so that reading it is one load, at any time of a thread's life.
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
+
+    /// The pool that this thread works for, or null: from its start hook to its stop hook, and so
+    /// longer than `CURRENT`. Compared, never followed.
+    static EMPLOYER: Cell<*const Shared> = const { Cell::new(ptr::null()) };
+}
+
+/// Says that this thread works for `pool`, whose threads all end before it does. Once a thread.
+pub(crate) fn work_for(pool: *const Shared) {
+    EMPLOYER.set(pool);
+}
+
+/// Whether this is one of `pool`'s threads, which therefore must not wait for them.
+pub(crate) fn works_for(pool: *const Shared) -> bool {
+    ptr::eq(EMPLOYER.get(), pool)
 }
 
 /// What others may touch of a worker.
@@ -107,6 +121,8 @@ impl Remote {
 /// A worker, as its own thread sees it.
 pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
+    /// `shared.remotes[index]`, without the way there.
+    remote: Arc<Remote>,
     pub(crate) index: usize,
     pub(crate) queue: Local<Runnable>,
     slot_streak: Cell<u32>,
@@ -115,6 +131,7 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn new(shared: Arc<Shared>, index: usize, queue: Local<Runnable>) -> Self {
         Worker {
+            remote: shared.remotes[index].clone(),
             shared,
             index,
             queue,
@@ -136,8 +153,9 @@ impl Worker {
         Self::with(|worker| f(worker.filter(|worker| ptr::eq(&*worker.shared, pool))))
     }
 
+    #[inline]
     pub(crate) fn remote(&self) -> &Remote {
-        &self.shared.remotes[self.index]
+        &self.remote
     }
 
     /// Runs tasks until the pool closes, then hands back what is left. Worker thread only.
@@ -146,7 +164,7 @@ impl Worker {
         let mut searcher = Searcher::new(self);
         // Unwind: no panic is known to get here, async-task catches those of polls. If one does,
         // the worker was between two tasks and goes on: the pool never shrinks silently.
-        while catch_unwind(AssertUnwindSafe(|| self.run_tasks(&mut searcher))).is_err() {}
+        while !contain(|| self.run_tasks(&mut searcher)) {}
         CURRENT.set(ptr::null());
         self.flush();
     }
@@ -226,18 +244,23 @@ impl Worker {
             Ok(()) if woken_while_running => {} // W3
             // Deferral, the next step, will not ask while somebody watches the slot; run-next alone
             // always asks.
-            Ok(()) => self.count_wake(self.shared.idle.request_after_barrier()),
-            Err(task) => {
-                self.remote().counters.slot_refusals.bump();
-                self.enqueue(task);
-            }
+            Ok(()) => self.request_after_barrier(),
+            Err(task) => self.enqueue_refused(task),
         }
+    }
+
+    #[inline(never)]
+    fn enqueue_refused(&self, task: Runnable) {
+        self.remote().counters.slot_refusals.bump();
+        self.enqueue(task);
     }
 
     fn older_work_waits(&self) -> bool {
         !self.queue.is_empty() || !self.shared.injector.is_empty()
     }
 
+    // Out of line, like `enqueue_refused`: the hop then saves no registers for them.
+    #[inline(never)]
     fn enqueue(&self, task: Runnable) {
         self.queue.push(task);
         self.remote().counters.local_schedule_count.bump();
@@ -247,6 +270,18 @@ impl Worker {
     /// Asks for a worker after a push. Worker thread only.
     pub(crate) fn request(&self) {
         self.count_wake(self.shared.idle.request());
+    }
+
+    #[inline]
+    fn request_after_barrier(&self) {
+        if self.shared.idle.wants_wake() {
+            self.wake_newest();
+        }
+    }
+
+    #[cold]
+    fn wake_newest(&self) {
+        self.count_wake(self.shared.idle.wake_newest());
     }
 
     pub(crate) fn count_wake(&self, woke: bool) {
