@@ -61,10 +61,15 @@ impl Pool {
     }
 
     fn assert_at_rest(&self) {
-        let counts = self.idle.counts();
-        assert_eq!((counts.searching(), counts.parked()), (0, 0), "I1");
+        assert_eq!(counts(&self.idle), (0, 0), "I1");
         assert!(!self.has_work());
     }
+}
+
+/// The searching and the parked.
+fn counts(idle: &Idle) -> (usize, usize) {
+    let counts = idle.counts();
+    (counts.searching(), counts.parked())
 }
 
 fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
@@ -130,6 +135,40 @@ fn loom_push_against_a_searcher_that_leaves() {
     });
 }
 
+/// Two searchers that leave at once, each with work in hand, while `queue_work` leaves some for the
+/// third worker, which is parked: one of the three must wake it, whoever thinks it is the last (I4).
+fn against_two_leaving_searchers(queue_work: fn(&Pool)) {
+    model(3, move || {
+        let pool = Pool::new(3);
+        pool.idle.push(2, false);
+        let searchers: Vec<_> = (0..2)
+            .map(|_| {
+                assert!(pool.idle.start_searching(2));
+                let pool = pool.clone();
+                thread::spawn(move || pool.idle.stop_searching(|| pool.has_work()))
+            })
+            .collect();
+        queue_work(&pool);
+        for searcher in searchers {
+            searcher.join().expect("no panic");
+        }
+        assert_eq!(counts(&pool.idle), (1, 0), "the parked one was woken");
+    });
+}
+
+#[test]
+fn loom_push_against_two_leaving_searchers() {
+    against_two_leaving_searchers(|pool| pool.inject(1));
+}
+
+#[test]
+fn loom_publish_against_two_leaving_searchers() {
+    against_two_leaving_searchers(|pool| {
+        assert!(pool.slots[2].publish(Box::new(1)).is_ok());
+        pool.idle.request_after_barrier(); // S3
+    });
+}
+
 /// Two requests from two threads against one worker: one wake, and no stale one left behind.
 #[test]
 fn loom_two_requests_and_one_parked_worker() {
@@ -163,8 +202,7 @@ fn loom_i3_two_requests_at_once_wake_one() {
         });
         let woke = [idle.request(), other.join().expect("no panic")];
         assert_ne!(woke[0], woke[1], "exactly one woke somebody");
-        let counts = idle.counts();
-        assert_eq!((counts.searching(), counts.parked()), (1, 1), "I3");
+        assert_eq!(counts(&idle), (1, 1), "I3");
     });
 }
 
@@ -194,6 +232,23 @@ fn loom_wake_all_against_park() {
             worker.join().expect("no panic");
         }
         pool.assert_at_rest();
+    });
+}
+
+/// A shutdown and a request at once: each parked worker is popped by one of them, and counted by it.
+#[test]
+fn loom_wake_all_against_request() {
+    model(3, || {
+        let idle = Arc::new(Idle::new(2));
+        idle.push(0, false);
+        idle.push(1, false);
+        let other = thread::spawn({
+            let idle = idle.clone();
+            move || idle.request()
+        });
+        idle.wake_all();
+        other.join().expect("no panic");
+        assert_eq!(counts(&idle), (2, 0), "I1");
     });
 }
 

@@ -19,6 +19,25 @@ fn name(item: Item) -> char {
     })
 }
 
+/// S1: while the first item waits the second comes back, whatever a thief does, and neither is lost.
+#[test]
+fn loom_s1_a_full_slot_refuses() {
+    loom::model(|| {
+        let slot = Arc::new(Slot::new());
+        let thief = thread::spawn({
+            let slot: Arc<Slot<Item>> = slot.clone();
+            move || slot.steal().map(name)
+        });
+        assert!(slot.publish(item('a')).is_ok());
+        let refused = slot.publish(item('b')).err().map(name);
+        let taken = slot.take().map(name);
+        let stolen = thief.join().expect("a thief does not panic");
+        let mut got: Vec<char> = [refused, taken, stolen].into_iter().flatten().collect();
+        got.sort_unstable();
+        assert_eq!(got, ['a', 'b']);
+    });
+}
+
 /// S2: what the owner publishes is got by exactly one of owner and thieves, whole.
 #[test]
 fn loom_s2_publish_take_steal() {
