@@ -12,7 +12,7 @@ fn main() {
         println!("cargo::rerun-if-changed={log}");
     }
     if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
-        println!("cargo::rustc-env=RUNNEXT_COMMIT={commit}");
+        println!("cargo::rustc-env=BUILD_COMMIT={commit}");
     }
 }
 

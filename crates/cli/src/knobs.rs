@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use comfy_table::presets::{NOTHING, UTF8_FULL_CONDENSED};
 use comfy_table::{ContentArrangement, Table};
-use runnext_knobs::{Knobs, Rule, Setting, Spelling, Warning, find, nearest};
+use runnext_knobs::{Entry, Knobs, Rule, Setting, Spelling, Warning, find, nearest};
 use serde::Serialize;
 
 /// A wrong command line.
@@ -84,7 +84,7 @@ fn table(shown: &[Setting<'_>], terminal: bool) -> Table {
         false => (NOTHING, ContentArrangement::Disabled),
     };
     table.load_style(style).set_content_arrangement(arrangement);
-    table.set_header(["knob", "in .NET", "value", "unit", "origin"]);
+    table.set_header(["knob", "in .NET", "value", "unit", "origin", "note"]);
     for setting in shown {
         let entry = setting.entry;
         let dotnet = entry.dotnet.map(|spelling| {
@@ -101,22 +101,24 @@ fn table(shown: &[Setting<'_>], terminal: bool) -> Table {
             &value,
             entry.unit,
             &origin(setting),
+            note(entry),
         ];
         table.add_row(row);
     }
     table
 }
 
-/// Who decided the value, which other knob limits it, and whether it is of any use yet.
+/// Who decided the value, and which other knob limits it.
 fn origin(setting: &Setting<'_>) -> String {
-    let mut origin = setting.origin.to_string();
-    if let Some(other) = setting.limited_by {
-        origin.push_str(&format!(", limited by {other}"));
+    match setting.limited_by {
+        Some(other) => format!("{}, limited by {other}", setting.origin),
+        None => setting.origin.to_string(),
     }
-    if setting.entry.pending {
-        origin.push_str(", no effect yet");
-    }
-    origin
+}
+
+/// Whether the value is of any use yet.
+fn note(entry: &Entry) -> &'static str {
+    if entry.pending { "no effect yet" } else { "" }
 }
 
 fn explanation(setting: &Setting<'_>) -> String {
@@ -131,6 +133,9 @@ fn explanation(setting: &Setting<'_>) -> String {
         entry.describe(setting.value),
         origin(setting)
     ));
+    if entry.pending {
+        lines.push(format!("  note     {}", note(entry)));
+    }
     lines.push(format!("  default  {}", entry.default_text()));
     lines.push(format!("  range    {}", entry.range_text()));
     lines.extend(

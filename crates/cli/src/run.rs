@@ -134,7 +134,7 @@ fn measure_and_show(
     processes: &Processes,
     json: Option<File>,
 ) -> ExitCode {
-    let machine = Machine::detect(option_env!("RUNNEXT_COMMIT"), args.pin);
+    let machine = Machine::detect(option_env!("BUILD_COMMIT"), args.pin);
     let mut session = Session::new(&grid.cells);
     let interrupted = session.measure(args, processes);
     let report = Report {

@@ -7,6 +7,9 @@ const RUN_NEXT: &str = "DOTNET_ThreadPool_RunNext";
 const STALLED: (&str, &str) = ("DOTNET_ThreadPool_StalledWorkUs", "fifty");
 const MISSPELT: (&str, &str) = ("DOTNET_ThreadPool_RunNextStealDelay", "5");
 
+/// What the table says of a knob that this version only reads.
+const NOTE: &str = "no effect yet";
+
 struct Told {
     code: i32,
     out: String,
@@ -42,15 +45,21 @@ fn knobs_os(args: &[&str], vars: &[(&str, &OsStr)]) -> Told {
 }
 
 impl Told {
-    /// The columns of our `variable`'s line in the table.
+    /// The columns of our `variable`'s line in the table, but for the note.
     fn row(&self, variable: &str) -> Vec<&str> {
+        let line = self.line(variable);
+        let line = line.strip_suffix(NOTE).unwrap_or(line);
+        line.split_whitespace().collect()
+    }
+
+    fn line(&self, variable: &str) -> &str {
         let row = |line: &&str| line.split_whitespace().next() == Some(variable);
         let line = self
             .out
             .lines()
             .find(row)
             .unwrap_or_else(|| panic!("no {variable} in\n{}", self.out));
-        line.split_whitespace().collect()
+        line.trim_end()
     }
 
     fn json(&self) -> serde_json::Value {
@@ -80,6 +89,18 @@ fn the_table_has_every_knob_with_names_value_unit_and_origin() {
             "{}",
             told.out
         );
+    }
+}
+
+#[test]
+fn the_knobs_without_effect_are_marked() {
+    let told = knobs(&[], &[]);
+    for entry in runnext_knobs::catalogue() {
+        let variable = entry.ours.variable;
+        let marked = told.line(variable).ends_with(NOTE);
+        assert_eq!(marked, entry.pending, "{variable}");
+        let explained = knobs(&["--explain", variable], &[]).out;
+        assert_eq!(explained.contains(NOTE), entry.pending, "{explained}");
     }
 }
 
