@@ -1,3 +1,4 @@
-//! Integration tests of the pool, in one binary.
+//! Integration tests of the pool, in one binary: each under every switch setting and number of workers.
 
-mod smoke;
+mod spawning;
+mod support;

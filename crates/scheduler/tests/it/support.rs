@@ -1,4 +1,4 @@
-//! What the tests share: the settings they run under, the watchdog, and a few tools.
+//! What the tests share: the settings they run under, the watchdog, and fresh processes. Smaller things are in `tools`.
 //!
 //! **Settings.** A test runs with run-next off and on, and with 1, 2 and 4 workers. `RUNNEXT_TEST_WORKERS`
 //! narrows that to one number of workers; a variable that decides `RUN_NEXT` narrows it to one switch. A test that
@@ -6,23 +6,25 @@
 //!
 //! **Watchdog.** Every body runs on a thread of its own. A deadline only turns a hang into a failure that shows all
 //! workers; no result depends on how long something took. The thread that hangs is left behind.
+//!
+//! **Fresh processes.** What ends a process, or changes its limits, runs in one of its own: the test binary starts
+//! itself, asking for the same test alone.
 
-use std::any::Any;
-use std::fmt::Debug;
-use std::future::poll_fn;
+mod tools;
+
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::process::{Command, Output};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use runnext::{Builder, Knobs, Pool};
 use runnext_knobs::Origin;
 
+pub(crate) use tools::*;
+
 /// How long anything here may take before it counts as lost. Nothing waits so long in a run that passes.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 /// With how many workers a test makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +83,7 @@ impl Setting {
 
 /// Calls `body` once for each setting. What fails is named by the last line that the test printed.
 pub(crate) fn for_each_setting(workers: Workers, body: impl Fn(&Setting)) {
-    let (knobs, warnings) = Knobs::from_env();
-    assert!(warnings.is_empty(), "{warnings:?}");
+    let knobs = Knobs::from_env_or_warn();
     let variants = match knobs.origin("RUN_NEXT") {
         Some(Origin::Environment(_)) => vec![knobs],
         _ => [false, true]
@@ -180,125 +181,27 @@ fn watched<T: Send + 'static>(
     }
 }
 
-/// Waits until `condition` holds. The watchdog around it ends a wait that is in vain.
-pub(crate) fn until(condition: impl Fn() -> bool) {
-    while !condition() {
-        thread::yield_now();
+/// Runs `body` in a fresh process and gives its exit status and output. `test` is the path of the calling test, which
+/// the child process runs again, to find itself here and go on with `body`.
+pub(crate) fn fresh_process(test: &str, body: impl FnOnce()) -> Output {
+    const CHILD: &str = "TEST_CHILD";
+    const BEGUN: &str = "child: begun";
+    if std::env::var_os(CHILD).is_some() {
+        thread::spawn(|| {
+            thread::sleep(LIMIT);
+            eprintln!("child: no end within {LIMIT:?}");
+            std::process::exit(1);
+        });
+        eprintln!("{BEGUN}");
+        body();
+        std::process::exit(0);
     }
-}
-
-/// Waits until every worker but `busy` sleeps.
-pub(crate) fn until_parked(pool: &Pool, busy: usize) {
-    until(|| {
-        let stats = pool.stats();
-        stats.parked_workers + busy == stats.workers_count
-    });
-}
-
-/// Waits for the next item of `channel`, which the watchdog bounds.
-#[track_caller]
-pub(crate) fn next<T>(channel: &Receiver<T>) -> T {
-    channel.recv().expect("the sender is still there")
-}
-
-/// Whether every sender of `channel` is gone. Waits for that.
-#[track_caller]
-pub(crate) fn assert_dropped<T: Debug>(channel: &Receiver<T>) {
-    assert!(channel.recv().is_err(), "something was sent");
-}
-
-/// The text of a panic.
-pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
-    payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("not a text")
-}
-
-/// Counts drops of its [`Witness`]es.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Drops(Arc<AtomicUsize>);
-
-impl Drops {
-    pub(crate) fn witness(&self) -> Witness {
-        Witness(self.0.clone())
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-/// Is counted when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Witness(Arc<AtomicUsize>);
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// Runs a closure when it is dropped.
-pub(crate) struct OnDrop<F: FnOnce()>(Option<F>);
-
-impl<F: FnOnce()> OnDrop<F> {
-    pub(crate) fn new(f: F) -> Self {
-        OnDrop(Some(f))
-    }
-}
-
-impl<F: FnOnce()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        if let Some(f) = self.0.take() {
-            f();
-        }
-    }
-}
-
-/// Wakes one waiting task, directly from within [`notify`](Self::notify): a hop, where that is a worker.
-/// A notification that comes first is kept.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Notify(Arc<Mutex<Notified>>);
-
-#[derive(Debug, Default)]
-struct Notified {
-    set: bool,
-    waiter: Option<Waker>,
-}
-
-impl Notify {
-    pub(crate) fn notify(&self) {
-        let waiter = {
-            let mut state = self.0.lock().unwrap();
-            state.set = true;
-            state.waiter.take()
-        };
-        if let Some(waiter) = waiter {
-            waiter.wake();
-        }
-    }
-
-    pub(crate) async fn notified(&self) {
-        poll_fn(|cx| {
-            let mut state = self.0.lock().unwrap();
-            if std::mem::take(&mut state.set) {
-                return Poll::Ready(());
-            }
-            state.waiter = Some(cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
-    }
-}
-
-/// Suspends for ever, and hands out its waker at each poll.
-pub(crate) async fn pending_with_waker(wakers: Sender<Waker>) {
-    poll_fn(|cx| {
-        // Nobody may be interested any more.
-        let _ = wakers.send(cx.waker().clone());
-        Poll::<()>::Pending
-    })
-    .await;
+    let output = Command::new(std::env::current_exe().expect("a test has a path"))
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .output()
+        .expect("the test binary starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains(BEGUN), "there is no test `{test}`: {told}");
+    output
 }
