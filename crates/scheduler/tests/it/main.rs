@@ -2,3 +2,4 @@
 
 mod spawning;
 mod support;
+mod switches;
