@@ -1,6 +1,8 @@
 //! Integration tests of the pool, in one binary: each under every switch setting and number of workers.
 
+mod bad_use;
 mod lifecycle;
+mod panics;
 mod spawning;
 mod support;
 mod switches;
