@@ -1,8 +1,10 @@
 //! Integration tests of the pool, in one binary: each under every switch setting and number of workers.
 
+mod auto_traits;
 mod bad_use;
 mod lifecycle;
 mod panics;
+mod properties;
 mod spawning;
 mod support;
 mod switches;
