@@ -5,6 +5,7 @@ mod bad_use;
 mod lifecycle;
 mod panics;
 mod properties;
+mod replay;
 mod spawning;
 mod support;
 mod switches;
