@@ -128,10 +128,7 @@ impl Builder {
             match self.thread_builder(index).spawn(move || thread.main()) {
                 Ok(thread) => handle.add_thread(thread),
                 Err(error) => {
-                    (index..workers).for_each(|_| {
-                        shared.leave();
-                        shared.lifecycle.thread_gone();
-                    });
+                    (index..workers).for_each(|_| shared.leave());
                     handle.shutdown(None);
                     return Err(self.cannot_start(index, workers, &error));
                 }
@@ -283,7 +280,6 @@ impl WorkerThread {
         drop(worker);
         shared.leave();
         call(on_stop, index);
-        shared.lifecycle.thread_gone();
     }
 }
 

@@ -12,9 +12,12 @@
 //!   by the last worker to leave: never inside a wake and never under a lock.
 //! * **L2** A drop of the pool's last handle only starts the shutdown. It may happen on a worker,
 //!   or inside somebody's wake, where waiting would be waiting for oneself.
-//! * **L3** Every started thread is counted until its stop hook has returned.
+//! * **L3** A shutdown that says it is done has joined every thread, their thread-locals' destructors
+//!   included. Whoever calls it first joins, the others wait for that.
 
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, full_barrier, lock, now};
+use std::sync::PoisonError;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The life of a pool.
@@ -23,9 +26,9 @@ pub(crate) struct Lifecycle {
     closing: AtomicBool,
     /// Workers that may still poll.
     active: AtomicUsize,
-    /// Threads whose stop hook has not returned (L3).
-    threads: Mutex<usize>,
-    all_gone: Condvar,
+    /// Whether every thread has been joined (L3).
+    joined: Mutex<bool>,
+    all_joined: Condvar,
 }
 
 impl Lifecycle {
@@ -34,8 +37,8 @@ impl Lifecycle {
         Lifecycle {
             closing: AtomicBool::new(false),
             active: AtomicUsize::new(workers),
-            threads: Mutex::new(workers),
-            all_gone: Condvar::new(),
+            joined: Mutex::new(false),
+            all_joined: Condvar::new(),
         }
     }
 
@@ -63,34 +66,33 @@ impl Lifecycle {
         self.active.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// A thread is about to end, or could not be started. Any thread.
-    pub(crate) fn thread_gone(&self) {
-        let mut threads = lock(&self.threads);
-        *threads -= 1;
-        if *threads == 0 {
-            self.all_gone.notify_all();
+    /// Joins all threads of the pool, which is closing. Once, and not on one of them.
+    pub(crate) fn join(&self, threads: Vec<JoinHandle<()>>) {
+        for thread in threads {
+            // A panic in a thread-local's destructor is not ours to report.
+            let _ = thread.join();
         }
+        *lock(&self.joined) = true;
+        self.all_joined.notify_all();
     }
 
-    /// Waits until the last thread is about to end; at most until `timeout` has passed.
-    /// True if it is. Not on a worker of this pool.
-    pub(crate) fn wait(&self, timeout: Option<Duration>) -> bool {
+    /// Waits until all threads are joined, at most until `timeout` has passed. True if they are.
+    /// Not on a thread of this pool.
+    pub(crate) fn wait_until_joined(&self, timeout: Option<Duration>) -> bool {
         let deadline: Option<Instant> = timeout.and_then(|timeout| now().checked_add(timeout));
-        let mut threads = lock(&self.threads);
-        while *threads > 0 {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(now()));
-            if left == Some(Duration::ZERO) {
-                return false;
-            }
-            threads = match left {
-                None => self.all_gone.wait(threads),
-                Some(left) => self
-                    .all_gone
-                    .wait_timeout(threads, left)
-                    .map(|(threads, _)| threads)
-                    .map_err(|poison| std::sync::PoisonError::new(poison.into_inner().0)),
-            }
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut joined = lock(&self.joined);
+        while !*joined {
+            joined = match deadline.map(|deadline| deadline.saturating_duration_since(now())) {
+                Some(Duration::ZERO) => return false,
+                Some(left) => {
+                    let waited = self.all_joined.wait_timeout(joined, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = self.all_joined.wait(joined);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
         }
         true
     }

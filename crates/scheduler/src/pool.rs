@@ -151,33 +151,55 @@ impl fmt::Debug for Pool {
 /// What the clones of a [`Pool`] share; the last drop closes the pool.
 pub(crate) struct Handle {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// All threads, until somebody joins them.
+    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Handle {
             shared,
-            threads: Mutex::new(Vec::new()),
+            threads: Mutex::new(Some(Vec::new())),
         }
     }
 
+    /// Adds a thread that was started. While the pool is built only.
     pub(crate) fn add_thread(&self, thread: JoinHandle<()>) {
-        lock(&self.threads).push(thread);
+        if let Some(threads) = &mut *lock(&self.threads) {
+            threads.push(thread);
+        }
     }
 
     pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
         self.shared.close();
-        if works_for(&*self.shared) || !self.shared.lifecycle.wait(timeout) {
+        if works_for(&*self.shared) {
             return false;
         }
-        let threads = std::mem::take(&mut *lock(&self.threads));
-        for thread in threads {
-            // The threads have run their last line, so this is a matter of microseconds; and
-            // they catch whatever panics in them.
-            let _ = thread.join();
+        let threads = lock(&self.threads).take();
+        match (threads, timeout) {
+            (None, _) => {} // somebody else joins them
+            (Some(threads), None) => self.shared.lifecycle.join(threads),
+            (Some(threads), Some(_)) => self.join_elsewhere(threads),
         }
-        true
+        self.shared.lifecycle.wait_until_joined(timeout)
+    }
+
+    /// Joins on a thread made for it, since a join cannot be bounded.
+    fn join_elsewhere(&self, threads: Vec<JoinHandle<()>>) {
+        let threads = Arc::new(Mutex::new(threads));
+        let join = {
+            let (shared, threads) = (self.shared.clone(), threads.clone());
+            move || {
+                let threads = std::mem::take(&mut *lock(&threads));
+                shared.lifecycle.join(threads);
+            }
+        };
+        let joiner = thread::Builder::new().name("runnext-join".into());
+        if joiner.spawn(join).is_err() {
+            // No thread to be had: later than asked for is better than never.
+            let threads = std::mem::take(&mut *lock(&threads));
+            self.shared.lifecycle.join(threads);
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Gives way once: the task goes to the back of its worker's queue, so that everything which already
-/// waits there or in the global queue gets its turn first. Works on every executor.
+/// waits there gets its turn first. The global queue is looked at when the worker's own queue is
+/// empty, and else every 61 polls, so that it is never starved. Works on every executor.
 pub fn yield_now() -> YieldNow {
     YieldNow { yielded: false }
 }

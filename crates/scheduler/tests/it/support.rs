@@ -1,6 +1,6 @@
 //! What the tests share: the settings they run under, the watchdog, and fresh processes. Smaller things are in `tools`.
 //!
-//! **Settings.** A test runs with run-next off and on, and with 1, 2 and 4 workers. `RUNNEXT_TEST_WORKERS`
+//! **Settings.** A test runs with run-next off and on, and with 1, 2 and 4 workers. `POOL_TEST_WORKERS`
 //! narrows that to one number of workers; a variable that decides `RUN_NEXT` narrows it to one switch. A test that
 //! makes no sense with that number of workers (nobody can steal from a single one) then runs nothing.
 //!
@@ -47,12 +47,12 @@ impl Workers {
             Workers::Several => &[2, 4],
             Workers::Many => &[1, 2, 4, 8],
         };
-        let Ok(text) = std::env::var("RUNNEXT_TEST_WORKERS") else {
+        let Ok(text) = std::env::var("POOL_TEST_WORKERS") else {
             return usual.to_vec();
         };
         let only: usize = text
             .parse()
-            .expect("`RUNNEXT_TEST_WORKERS` is not a number of workers: give one, or unset it");
+            .expect("`POOL_TEST_WORKERS` is not a number of workers: give one, or unset it");
         let fits = match self {
             Workers::One => only == 1,
             Workers::Several => only > 1,
