@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
+use runnext_bench_alloc::Count;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Cost, Latencies, Stopwatch};
@@ -84,6 +85,9 @@ pub struct Measured {
     pub ops: u64,
     /// How often a thread went to sleep.
     pub voluntary_switches_per_op: f64,
+    /// Bytes that were asked of the allocator, by all threads of the process together; where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alloc_bytes_per_op: Option<f64>,
     /// How the operations' own times were spread, where the scenario takes them.
     #[serde(flatten)]
     pub quantiles: Option<Quantiles>,
@@ -97,10 +101,14 @@ pub struct Measured {
 pub struct Quantiles {
     /// Half took no longer.
     pub p50_us: f64,
+    /// Three of four took no longer.
+    pub p75_us: f64,
     /// Nine of ten took no longer.
     pub p90_us: f64,
     /// 99 of a hundred took no longer.
     pub p99_us: f64,
+    /// None took longer.
+    pub max_us: f64,
 }
 
 impl Measured {
@@ -111,6 +119,7 @@ impl Measured {
             cpu_ns: per_op(cost.cpu),
             ops,
             voluntary_switches_per_op: cost.voluntary_switches as f64 / ops as f64,
+            alloc_bytes_per_op: None,
             quantiles: latencies.map(Quantiles::of),
             stats: BTreeMap::new(),
         }
@@ -121,8 +130,10 @@ impl Quantiles {
     fn of(latencies: &Latencies) -> Self {
         Self {
             p50_us: latencies.quantile_us(0.5),
+            p75_us: latencies.quantile_us(0.75),
             p90_us: latencies.quantile_us(0.9),
             p99_us: latencies.quantile_us(0.99),
+            max_us: latencies.quantile_us(1.0),
         }
     }
 }
@@ -179,7 +190,7 @@ async fn measure<W: Workload>(
     effort: Effort,
 ) -> io::Result<Measured> {
     let mut workload = W::prepare(spawner, size).await?;
-    let ops = warm_up(&mut workload, spawner, effort).await?;
+    let Warm { ops, alloc } = warm_up(&mut workload, spawner, effort).await?;
     workload.take_latencies();
     let before = spawner.counters();
     let watch = Stopwatch::start();
@@ -188,6 +199,7 @@ async fn measure<W: Workload>(
     let stats = since(&before, spawner.counters());
     Ok(Measured {
         stats,
+        alloc_bytes_per_op: Some(alloc),
         ..Measured::new(cost, done, workload.take_latencies().as_ref())
     })
 }
@@ -200,25 +212,35 @@ fn since(before: &Counters, now: Counters) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Doubles the batch until one has taken half of the warm-up, and returns how many operations to time.
+/// What the warm-up found.
+struct Warm {
+    /// How many operations to time.
+    ops: u64,
+    /// Bytes allocated for each operation.
+    alloc: f64,
+}
+
+/// Doubles the batch until one has taken half of the warm-up.
 ///
-/// All batches together have then taken about the warm-up, at most twice; the last one's speed is believed.
+/// All batches together have then taken about the warm-up, at most twice; the last one's speed is believed, and so are
+/// its allocations. They are counted here, since counting them would cost the timed batch time.
 async fn warm_up(
     workload: &mut impl Workload,
     spawner: &impl Spawner,
     effort: Effort,
-) -> io::Result<u64> {
-    if let Some(ops) = effort.ops {
-        workload.batch(spawner, ops).await?;
-        return Ok(ops);
-    }
-    let mut ops = 1;
+) -> io::Result<Warm> {
+    let mut ops = effort.ops.unwrap_or(1);
     loop {
-        let watch = Stopwatch::start();
+        let (watch, count) = (Stopwatch::start(), Count::start());
         let done = workload.batch(spawner, ops).await?;
-        let took = watch.stop().wall;
+        let (bytes, took) = (count.stop(), watch.stop().wall);
+        let alloc = bytes as f64 / done as f64;
+        if effort.ops.is_some() {
+            return Ok(Warm { ops, alloc });
+        }
         if took >= effort.warm_up / 2 {
-            return Ok(ops_for(effort.timed, done, took));
+            let ops = ops_for(effort.timed, done, took);
+            return Ok(Warm { ops, alloc });
         }
         ops = done * 2;
     }

@@ -60,7 +60,11 @@ pub struct Figures {
     pub ops: u64,
     /// How often a thread went to sleep, the median of the rounds.
     pub voluntary_switches_per_op: f64,
-    /// The spread of single operations' times, where the scenario takes them: medians of the rounds' quantiles.
+    /// Bytes that were asked of the allocator, the median of the rounds; where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alloc_bytes_per_op: Option<f64>,
+    /// The spread of single operations' times, where the scenario takes them: medians of the rounds' quantiles,
+    /// and the greatest of their maxima.
     #[serde(flatten)]
     pub quantiles: Option<Quantiles>,
     /// What the subject counted of its own doings, all timed operations together; empty for peers.
@@ -98,6 +102,10 @@ impl Figures {
     #[must_use]
     pub fn of(rounds: &[Measured]) -> Option<Self> {
         let wall = sorted(rounds, |round| round.wall_ns);
+        let counted: Vec<_> = rounds
+            .iter()
+            .filter_map(|round| round.alloc_bytes_per_op)
+            .collect();
         Some(Self {
             wall_ns: median(rounds, |round| round.wall_ns)?,
             cpu_ns: median(rounds, |round| round.cpu_ns)?,
@@ -106,6 +114,7 @@ impl Figures {
             rounds: rounds.len(),
             ops: rounds.iter().map(|round| round.ops).sum(),
             voluntary_switches_per_op: median(rounds, |round| round.voluntary_switches_per_op)?,
+            alloc_bytes_per_op: median(&counted, |bytes| *bytes),
             quantiles: Quantiles::median(rounds),
             stats: sum(rounds.iter().map(|round| &round.stats)),
         })
@@ -117,8 +126,10 @@ impl Quantiles {
         let rounds: Vec<_> = rounds.iter().filter_map(|round| round.quantiles).collect();
         Some(Self {
             p50_us: median(&rounds, |round| round.p50_us)?,
+            p75_us: median(&rounds, |round| round.p75_us)?,
             p90_us: median(&rounds, |round| round.p90_us)?,
             p99_us: median(&rounds, |round| round.p99_us)?,
+            max_us: rounds.iter().map(|round| round.max_us).reduce(f64::max)?,
         })
     }
 }

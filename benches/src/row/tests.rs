@@ -20,6 +20,7 @@ fn round(wall_ns: f64, cpu_ns: f64) -> Measured {
         cpu_ns,
         ops: 10,
         voluntary_switches_per_op: 0.5,
+        alloc_bytes_per_op: None,
         quantiles: None,
         stats: BTreeMap::new(),
     }
@@ -66,8 +67,10 @@ fn a_row_has_the_documented_shape() {
 fn quantiles_stand_beside_the_other_figures() {
     let quantiles = Quantiles {
         p50_us: 1.0,
+        p75_us: 1.5,
         p90_us: 2.0,
         p99_us: 3.0,
+        max_us: 4.0,
     };
     let measured = Measured {
         quantiles: Some(quantiles),
@@ -80,10 +83,38 @@ fn quantiles_stand_beside_the_other_figures() {
     ))
     .unwrap();
     assert_eq!(
-        (&row["p50_us"], &row["p90_us"], &row["p99_us"]),
-        (&json!(1.0), &json!(2.0), &json!(3.0))
+        ["p50_us", "p75_us", "p90_us", "p99_us", "max_us"].map(|name| row[name].clone()),
+        [1.0, 1.5, 2.0, 3.0, 4.0].map(|us| json!(us))
     );
     assert_eq!(row["params"], json!({ "connections": 32 }));
+}
+
+#[test]
+fn the_longest_operation_of_all_rounds_is_the_maximum() {
+    let slowest = |max_us| Measured {
+        quantiles: Some(Quantiles {
+            p50_us: 1.0,
+            p75_us: 1.0,
+            p90_us: 1.0,
+            p99_us: 1.0,
+            max_us,
+        }),
+        ..round(1.0, 1.0)
+    };
+    let figures = Figures::of(&[slowest(2.0), slowest(9.0), slowest(3.0)]).unwrap();
+    assert_eq!(figures.quantiles.unwrap().max_us, 9.0);
+}
+
+#[test]
+fn allocated_bytes_are_left_out_where_nobody_counted_them() {
+    let counted = Measured {
+        alloc_bytes_per_op: Some(96.0),
+        ..round(1.0, 1.0)
+    };
+    let figures = Figures::of(&[round(1.0, 1.0), counted]).unwrap();
+    assert_eq!(to_value(figures).unwrap()["alloc_bytes_per_op"], 96.0);
+    let figures = Figures::of(&[round(1.0, 1.0)]).unwrap();
+    assert_eq!(to_value(figures).unwrap().get("alloc_bytes_per_op"), None);
 }
 
 #[test]
