@@ -33,6 +33,11 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// Keeps the README's program compiling and running.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub mod slot;
 
 #[cfg_attr(runnext_loom, path = "queue/model.rs")]
