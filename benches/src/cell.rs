@@ -18,7 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Cost, Latencies, Stopwatch};
 use crate::pool::{self, Counters, Pool, Spawner, Threads};
 use crate::scenario::Scenario;
-use crate::scenarios::{HttpJson, PingPong, ReplyExit, Requeue, WebsocketEcho, Workload};
+use crate::scenarios::{
+    ChannelSpsc, FanOut, HttpJson, Inline, PingPong, ReplyExit, ReplyHousekeeping, ReplySpaced,
+    Requeue, Spawn, SpawnOutside, WebsocketEcho, Workload, YieldGlobal, outside,
+};
 use crate::subject::{Peer, Subject};
 
 mod reactor;
@@ -150,6 +153,9 @@ pub fn run(cell: &Cell, effort: Effort) -> io::Result<Measured> {
     if cell.scenario.entry().io {
         reactor::prepare(cell.size.unwrap_or(1))?;
     }
+    if cell.scenario.entry().outside {
+        outside::prepare();
+    }
     let threads = Threads::new(cell.workers, cell.pin)?;
     match cell.subject {
         Subject::Variant(variant) => on(&pool::runnext::start(variant, &threads)?, cell, effort),
@@ -168,7 +174,15 @@ fn on(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
     match cell.scenario {
         Scenario::Requeue => drive::<Requeue>(pool, cell, effort),
         Scenario::PingPong => drive::<PingPong>(pool, cell, effort),
+        Scenario::FanOut => drive::<FanOut>(pool, cell, effort),
+        Scenario::ChannelSpsc => drive::<ChannelSpsc>(pool, cell, effort),
+        Scenario::YieldGlobal => drive::<YieldGlobal>(pool, cell, effort),
+        Scenario::Inline => drive::<Inline>(pool, cell, effort),
+        Scenario::Spawn => drive::<Spawn>(pool, cell, effort),
+        Scenario::SpawnOutside => drive::<SpawnOutside>(pool, cell, effort),
         Scenario::ReplyExit => drive::<ReplyExit>(pool, cell, effort),
+        Scenario::ReplyHousekeeping => drive::<ReplyHousekeeping>(pool, cell, effort),
+        Scenario::ReplySpaced => drive::<ReplySpaced>(pool, cell, effort),
         Scenario::WebsocketEcho => drive::<WebsocketEcho>(pool, cell, effort),
         Scenario::HttpJson => drive::<HttpJson>(pool, cell, effort),
     }
@@ -191,11 +205,13 @@ async fn measure<W: Workload>(
 ) -> io::Result<Measured> {
     let mut workload = W::prepare(spawner, size).await?;
     let Warm { ops, alloc } = warm_up(&mut workload, spawner, effort).await?;
+    // What the warm-up took belongs to no figure.
     workload.take_latencies();
+    workload.take_aside();
     let before = spawner.counters();
     let watch = Stopwatch::start();
     let done = workload.batch(spawner, ops).await?;
-    let cost = watch.stop();
+    let cost = watch.stop().without(workload.take_aside());
     let stats = since(&before, spawner.counters());
     Ok(Measured {
         stats,

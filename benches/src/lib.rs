@@ -33,4 +33,5 @@ mod pool;
 pub mod row;
 pub mod scenario;
 mod scenarios;
+mod spin;
 pub mod subject;

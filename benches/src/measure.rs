@@ -7,6 +7,7 @@
 //! The kernel's own accounting is read, once before and once after, so nothing is added to the work itself.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -53,6 +54,47 @@ impl Stopwatch {
             cpu: process_cpu().saturating_sub(self.cpu),
             voluntary_switches: voluntary_switches().saturating_sub(self.switches),
         }
+    }
+}
+
+impl Cost {
+    /// What is left of it without `aside`.
+    #[must_use]
+    pub fn without(self, aside: Aside) -> Self {
+        Self {
+            wall: self.wall.saturating_sub(aside.wall),
+            cpu: self.cpu.saturating_sub(aside.cpu),
+            ..self
+        }
+    }
+}
+
+/// What was done between operations and is part of none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// Time on the clock.
+    pub wall: Duration,
+    /// Processor time of the threads that did it; what others did meanwhile is not theirs.
+    pub cpu: Duration,
+}
+
+impl Aside {
+    /// Does `work` on this thread.
+    pub fn of(work: impl FnOnce()) -> Self {
+        let (wall, cpu) = (Instant::now(), thread_cpu());
+        work();
+        let cpu = thread_cpu().saturating_sub(cpu);
+        Self {
+            wall: wall.elapsed(),
+            cpu,
+        }
+    }
+}
+
+impl AddAssign for Aside {
+    fn add_assign(&mut self, other: Self) {
+        self.wall += other.wall;
+        self.cpu += other.cpu;
     }
 }
 
@@ -104,12 +146,17 @@ impl fmt::Debug for Latencies {
 }
 
 fn process_cpu() -> Duration {
-    let clock = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID);
-    Duration::from(
-        clock.expect(
-            "this system has no clock of a process's CPU time, so there is nothing to compare",
-        ),
-    )
+    cpu(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn thread_cpu() -> Duration {
+    cpu(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn cpu(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    time.expect("this system has no clock of CPU time, so there is nothing to compare")
+        .into()
 }
 
 fn voluntary_switches() -> u64 {
@@ -147,11 +194,27 @@ mod tests {
     #[test]
     fn cpu_time_of_other_threads_counts() {
         let watch = Stopwatch::start();
-        let thread_cpu =
-            || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
         std::thread::scope(|scope| {
             scope.spawn(|| while thread_cpu() < Duration::from_millis(20) {});
         });
         assert!(watch.stop().cpu >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn what_was_done_aside_is_taken_off() {
+        let work = || {
+            let start = thread_cpu();
+            while thread_cpu() < start + Duration::from_millis(20) {}
+        };
+        let watch = Stopwatch::start();
+        work();
+        let aside = Aside::of(work);
+        let cost = watch.stop();
+        assert!(aside.cpu >= Duration::from_millis(20) && aside.wall >= aside.cpu);
+        let rest = cost.without(aside);
+        assert_eq!(
+            (rest.wall, rest.cpu),
+            (cost.wall - aside.wall, cost.cpu - aside.cpu)
+        );
     }
 }

@@ -22,9 +22,14 @@ pub(crate) mod runnext;
 pub(crate) mod tokio;
 
 /// Takes detached futures; a handle that tasks may keep.
-pub(crate) trait Spawner: Clone + Send + Sync + 'static {
+pub(crate) trait Spawner: Clone + Send + Sync + Unpin + 'static {
     /// Starts `future`, as a task of a worker if called on one.
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static);
+
+    /// Starts `future` through the queue that all workers share, if the subject has a call for that.
+    fn spawn_global(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.spawn(future);
+    }
 
     /// What the subject counts of its own doings, by name; counts only grow.
     fn counters(&self) -> Counters {

@@ -1,7 +1,7 @@
 //! The catalogue of scenarios: their names and parameters, what one operation is, and what each stands for.
 //!
 //! Every figure is "per operation", and an operation is what a user of the scenario would count: a hop for tasks that
-//! wake each other, a request or a frame for servers. The catalogue is the only place that says so.
+//! wake each other, a request or a frame for servers. `catalogue.rs` is the only place that says so.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +11,8 @@ use serde::Serialize;
 use crate::name::{UnknownName, find, serde_by_name};
 use crate::subject::{Peer, Subject};
 
+mod catalogue;
+
 /// A workload that can be run on a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scenario {
@@ -18,8 +20,24 @@ pub enum Scenario {
     Requeue,
     /// Pairs of tasks that wake each other.
     PingPong,
+    /// One task that wakes many.
+    FanOut,
+    /// Messages through a bounded channel.
+    ChannelSpsc,
+    /// Tasks that queue their successors to the global queue.
+    YieldGlobal,
+    /// A pair of futures that wake each other within one task.
+    Inline,
+    /// Tasks spawned by a task.
+    Spawn,
+    /// Tasks spawned by a thread that is no worker.
+    SpawnOutside,
     /// A reply delivered by a second task, while the first exits.
     ReplyExit,
+    /// A reply delivered by a second task, while the first goes on for a moment.
+    ReplyHousekeeping,
+    /// Replies to requests that come one by one to a pool at rest.
+    ReplySpaced,
     /// Frames echoed over loopback websockets.
     WebsocketEcho,
     /// JSON documents over loopback HTTP/1.1.
@@ -40,6 +58,10 @@ pub struct Entry {
     pub stands_for: &'static str,
     /// Whether it opens sockets, so that the reactor's thread wakes its tasks from outside the pool.
     pub io: bool,
+    /// Whether a thread that is no worker spawns some of its tasks.
+    pub outside: bool,
+    /// Whether the spread of single operations' times is measured.
+    pub spread: bool,
 }
 
 /// A parameter of a scenario.
@@ -52,61 +74,23 @@ pub struct Param {
     pub values: &'static [u32],
 }
 
-const fn param(name: &'static str, values: &'static [u32]) -> Option<Param> {
-    Some(Param { name, values })
-}
-
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 13] = [
         Self::Requeue,
         Self::PingPong,
+        Self::FanOut,
+        Self::ChannelSpsc,
+        Self::YieldGlobal,
+        Self::Inline,
+        Self::Spawn,
+        Self::SpawnOutside,
         Self::ReplyExit,
+        Self::ReplyHousekeeping,
+        Self::ReplySpaced,
         Self::WebsocketEcho,
         Self::HttpJson,
     ];
-
-    /// What the catalogue says of it.
-    #[must_use]
-    pub const fn entry(self) -> Entry {
-        match self {
-            Self::Requeue => Entry {
-                name: "requeue",
-                param: param("chains", &[1, 4]),
-                operation: "one poll caused by the task's own wake",
-                stands_for: "proposal, first two rows: a work item that queues itself again; the cost of one turn",
-                io: false,
-            },
-            Self::PingPong => Entry {
-                name: "ping-pong",
-                param: param("pairs", &[1, 4, 20]),
-                operation: "one hop: one poll caused by the other task's wake",
-                stands_for: "proposal, ping-pong rows: two tasks that await each other, through a flag and a waker",
-                io: false,
-            },
-            Self::ReplyExit => Entry {
-                name: "reply-exit",
-                param: None,
-                operation: "one request, for which two tasks are spawned",
-                stands_for: "regression report, first row: the reply is delivered by a second task, the server exits",
-                io: false,
-            },
-            Self::WebsocketEcho => Entry {
-                name: "websocket-echo",
-                param: param("connections", &[1, 32]),
-                operation: "one frame of 1000 bytes, sent and echoed",
-                stands_for: "spinning report, websocket table: bursts on a pool that is not saturated",
-                io: true,
-            },
-            Self::HttpJson => Entry {
-                name: "http-json",
-                param: param("connections", &[32, 512]),
-                operation: "one request answered with a small JSON document",
-                stands_for: "spinning report, JSON tables: 512 connections saturate the pool, 32 do not",
-                io: true,
-            },
-        }
-    }
 
     /// The values of its parameter; one `None` if it has no parameter.
     #[must_use]
@@ -122,12 +106,16 @@ impl Scenario {
     /// # Errors
     /// Says what the subject lacks.
     pub fn supported_by(self, subject: Subject) -> Result<(), &'static str> {
-        if subject == Subject::Peer(Peer::Limit) && self.entry().io {
-            return Err(
-                "a single-threaded loop without locks cannot be woken by the reactor's thread",
-            );
+        let entry = self.entry();
+        match subject {
+            Subject::Peer(Peer::Limit) if entry.io => {
+                Err("a single-threaded loop without locks cannot be woken by the reactor's thread")
+            }
+            Subject::Peer(Peer::Limit) if entry.outside => {
+                Err("a single-threaded loop without locks cannot be given tasks by another thread")
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     const fn name(self) -> &'static str {

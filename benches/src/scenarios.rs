@@ -7,23 +7,43 @@
 use std::future::Future;
 use std::io;
 
-use crate::measure::Latencies;
+use crate::measure::{Aside, Latencies};
 use crate::pool::Spawner;
 
+mod channel_spsc;
 mod clients;
+mod countdown;
+mod fan_out;
 mod http_json;
+mod inline;
 mod loopback;
+pub(crate) mod outside;
 mod ping_pong;
+mod reply;
 mod reply_exit;
+mod reply_housekeeping;
+mod reply_spaced;
 mod requeue;
+mod spawn;
+mod spawn_outside;
 mod together;
+mod turn;
 mod websocket_echo;
+mod yield_global;
 
+pub(crate) use self::channel_spsc::ChannelSpsc;
+pub(crate) use self::fan_out::FanOut;
 pub(crate) use self::http_json::HttpJson;
+pub(crate) use self::inline::Inline;
 pub(crate) use self::ping_pong::PingPong;
 pub(crate) use self::reply_exit::ReplyExit;
+pub(crate) use self::reply_housekeeping::ReplyHousekeeping;
+pub(crate) use self::reply_spaced::ReplySpaced;
 pub(crate) use self::requeue::Requeue;
+pub(crate) use self::spawn::Spawn;
+pub(crate) use self::spawn_outside::SpawnOutside;
 pub(crate) use self::websocket_echo::WebsocketEcho;
+pub(crate) use self::yield_global::YieldGlobal;
 
 /// What one scenario does, on any subject.
 pub(crate) trait Workload: Sized + Send + 'static {
@@ -40,6 +60,11 @@ pub(crate) trait Workload: Sized + Send + 'static {
     /// Hands over how long each operation since the last call took, if the scenario takes that time.
     fn take_latencies(&mut self) -> Option<Latencies> {
         None
+    }
+
+    /// Hands over what was done since the last call that is part of no operation, and so of no figure.
+    fn take_aside(&mut self) -> Aside {
+        Aside::default()
     }
 }
 

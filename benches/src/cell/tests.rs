@@ -1,3 +1,6 @@
+use std::sync::mpsc;
+use std::thread;
+
 use super::*;
 
 fn cell(scenario: Scenario, size: Option<u32>, peer: Peer, workers: usize) -> Cell {
@@ -10,10 +13,21 @@ fn cell(scenario: Scenario, size: Option<u32>, peer: Peer, workers: usize) -> Ce
     }
 }
 
-/// Every subject runs every scenario it supports, on fewer, as many and more threads than there may be cores.
-fn all_subjects_run(scenario: Scenario, size: Option<u32>) {
+/// Measures on a thread of its own, since a subject that hangs cannot be asked to stop.
+fn run_within_a_minute(cell: Cell, ops: u64) -> io::Result<Measured> {
+    let (sender, measured) = mpsc::channel();
+    thread::spawn(move || sender.send(run(&cell, Effort::QUICK.with_ops(ops))));
+    match measured.recv_timeout(Duration::from_secs(60)) {
+        Ok(measured) => measured,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{cell:?} hangs"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => panic!("{cell:?} panicked"),
+    }
+}
+
+/// Every subject runs every scenario it supports, on as many threads as `workers` says.
+fn all_subjects_run_on(workers: &[usize], scenario: Scenario, size: Option<u32>, ops: u64) {
     for subject in Subject::all() {
-        for workers in [1, 2, 8] {
+        for &workers in workers {
             let cell = Cell {
                 scenario,
                 size,
@@ -21,17 +35,22 @@ fn all_subjects_run(scenario: Scenario, size: Option<u32>) {
                 workers,
                 pin: false,
             };
-            let supported = scenario.supported_by(cell.subject).is_ok();
-            let measured = run(&cell, Effort::QUICK.with_ops(40));
+            let supported = scenario.supported_by(subject).is_ok();
+            let measured = run_within_a_minute(cell, ops);
             assert_eq!(measured.is_ok(), supported, "{cell:?}: {measured:?}");
             let Ok(measured) = measured else { continue };
             assert!(
-                measured.ops >= 40 && measured.wall_ns > 0.0,
+                measured.ops >= ops && measured.wall_ns > 0.0,
                 "{cell:?}: {measured:?}"
             );
-            assert_eq!(measured.quantiles.is_some(), scenario.entry().io);
+            assert_eq!(measured.quantiles.is_some(), scenario.entry().spread);
         }
     }
+}
+
+/// On fewer, as many and more threads than there may be cores.
+fn all_subjects_run(scenario: Scenario, size: Option<u32>) {
+    all_subjects_run_on(&[1, 2, 8], scenario, size, 40);
 }
 
 #[test]
@@ -45,8 +64,48 @@ fn ping_pong_runs_on_all_subjects() {
 }
 
 #[test]
+fn fan_out_runs_on_all_subjects() {
+    all_subjects_run(Scenario::FanOut, None);
+}
+
+#[test]
+fn channel_spsc_runs_on_all_subjects() {
+    all_subjects_run(Scenario::ChannelSpsc, None);
+}
+
+#[test]
+fn yield_global_runs_on_all_subjects() {
+    all_subjects_run(Scenario::YieldGlobal, Some(20));
+}
+
+#[test]
+fn inline_runs_on_all_subjects() {
+    all_subjects_run(Scenario::Inline, None);
+}
+
+#[test]
+fn spawn_runs_on_all_subjects() {
+    all_subjects_run(Scenario::Spawn, None);
+}
+
+#[test]
+fn spawn_outside_runs_on_all_subjects() {
+    all_subjects_run(Scenario::SpawnOutside, None);
+}
+
+#[test]
 fn reply_exit_runs_on_all_subjects() {
     all_subjects_run(Scenario::ReplyExit, None);
+}
+
+#[test]
+fn reply_housekeeping_runs_on_all_subjects() {
+    all_subjects_run(Scenario::ReplyHousekeeping, None);
+}
+
+#[test]
+fn reply_spaced_runs_on_all_subjects() {
+    all_subjects_run(Scenario::ReplySpaced, None);
 }
 
 #[test]
@@ -57,6 +116,14 @@ fn websocket_echo_runs_on_all_subjects() {
 #[test]
 fn http_json_runs_on_all_subjects() {
     all_subjects_run(Scenario::HttpJson, Some(3));
+}
+
+#[test]
+fn time_between_requests_is_not_theirs() {
+    let cell = cell(Scenario::ReplySpaced, None, Peer::Limit, 1);
+    let measured = run_within_a_minute(cell, 20).unwrap();
+    // The gap is 500 us of work, and the limit answers a request in about one.
+    assert!(measured.wall_ns < 250_000.0, "{measured:?}");
 }
 
 #[test]

@@ -41,6 +41,10 @@ impl Spawner for RunnextPool {
         RunnextPool::spawn(self, future).detach();
     }
 
+    fn spawn_global(&self, future: impl Future<Output = ()> + Send + 'static) {
+        RunnextPool::spawn_global(self, future).detach();
+    }
+
     fn counters(&self) -> Counters {
         let stats = self.stats();
         let total = stats.total;

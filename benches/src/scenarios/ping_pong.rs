@@ -2,19 +2,15 @@
 //!
 //! As little as two tasks can share to hand a turn over, so that what is measured is the hop.
 
-use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 
-use futures::task::AtomicWaker;
-
+use super::turn::Turn;
 use super::{Workload, share, together};
 use crate::pool::Spawner;
 
 /// A round trip is two hops.
-const HOPS: u64 = 2;
+pub(super) const HOPS: u64 = 2;
 
 pub(crate) struct PingPong {
     pairs: usize,
@@ -30,7 +26,7 @@ impl Workload for PingPong {
     async fn batch(&mut self, spawner: &impl Spawner, ops: u64) -> io::Result<u64> {
         let turns = share(ops.div_ceil(HOPS), self.pairs);
         let players = (0..self.pairs).flat_map(|_| {
-            let (left, right) = (Arc::new(Side::default()), Arc::new(Side::default()));
+            let (left, right) = <(Arc<Turn>, Arc<Turn>)>::default();
             [
                 play(left.clone(), right.clone(), turns, true),
                 play(right, left, turns, false),
@@ -41,55 +37,20 @@ impl Workload for PingPong {
     }
 }
 
-/// Where one player waits for its turn.
-#[derive(Default)]
-struct Side {
-    turn: AtomicBool,
-    waker: AtomicWaker,
-}
-
-impl Side {
-    fn give_turn(&self) {
-        // Ordering: Release, pairs with the Acquire in `take_turn`; `wake` and `register` order the rest.
-        self.turn.store(true, Ordering::Release);
-        self.waker.wake();
-    }
-
-    fn take_turn(&self) -> bool {
-        // A plain load and store, not a swap: only the player of this side takes, and nobody gives twice in a row.
-        // Ordering: Acquire, pairs with `give_turn`; the reset is seen by `give_turn`'s caller through its own turn.
-        let mine = self.turn.load(Ordering::Acquire);
-        if mine {
-            self.turn.store(false, Ordering::Relaxed);
-        }
-        mine
-    }
-
-    async fn turn(&self) {
-        poll_fn(|context| {
-            if self.take_turn() {
-                return Poll::Ready(());
-            }
-            self.waker.register(context.waker());
-            // A turn given between the first look and the registration woke nobody.
-            if self.take_turn() {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
-        })
-        .await;
-    }
-}
-
-async fn play(mine: Arc<Side>, other: Arc<Side>, turns: u64, serves: bool) -> io::Result<()> {
+/// One of two who give each other `turns` turns.
+pub(super) async fn play(
+    mine: Arc<Turn>,
+    other: Arc<Turn>,
+    turns: u64,
+    serves: bool,
+) -> io::Result<()> {
     for _ in 0..turns {
         if serves {
-            other.give_turn();
-            mine.turn().await;
+            other.give();
+            mine.take().await;
         } else {
-            mine.turn().await;
-            other.give_turn();
+            mine.take().await;
+            other.give();
         }
     }
     Ok(())
