@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Cost, Latencies, Stopwatch};
 use crate::pool::{self, Counters, Pool, Spawner, Threads};
 use crate::scenario::Scenario;
+use crate::scenarios::latency::{self, Latency};
 use crate::scenarios::{
     ChannelSpsc, FanOut, HttpJson, Inline, PingPong, ReplyExit, ReplyHousekeeping, ReplySpaced,
     Requeue, Spawn, SpawnOutside, WebsocketEcho, Workload, YieldGlobal, outside,
@@ -183,6 +184,12 @@ fn on(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
         Scenario::ReplyExit => drive::<ReplyExit>(pool, cell, effort),
         Scenario::ReplyHousekeeping => drive::<ReplyHousekeeping>(pool, cell, effort),
         Scenario::ReplySpaced => drive::<ReplySpaced>(pool, cell, effort),
+        Scenario::LatencySpin => drive::<Latency<latency::SpinOn>>(pool, cell, effort),
+        Scenario::LatencyNativeBlock => drive::<Latency<latency::NativeBlock>>(pool, cell, effort),
+        Scenario::LatencySleep => drive::<Latency<latency::Sleep>>(pool, cell, effort),
+        Scenario::LatencyCondvar => drive::<Latency<latency::Condvar>>(pool, cell, effort),
+        Scenario::LatencyMutex => drive::<Latency<latency::MutexLock>>(pool, cell, effort),
+        Scenario::LatencyEvent => drive::<Latency<latency::Event>>(pool, cell, effort),
         Scenario::WebsocketEcho => drive::<WebsocketEcho>(pool, cell, effort),
         Scenario::HttpJson => drive::<HttpJson>(pool, cell, effort),
     }
@@ -204,7 +211,16 @@ async fn measure<W: Workload>(
     effort: Effort,
 ) -> io::Result<Measured> {
     let mut workload = W::prepare(spawner, size).await?;
-    let Warm { ops, alloc } = warm_up(&mut workload, spawner, effort).await?;
+    let Warm { ops, alloc } = match W::samples(size, effort.timed) {
+        Some(samples) => {
+            workload.batch(spawner, 1).await?;
+            Warm {
+                ops: effort.ops.unwrap_or(samples),
+                alloc: None,
+            }
+        }
+        None => warm_up(&mut workload, spawner, effort).await?,
+    };
     // What the warm-up took belongs to no figure.
     workload.take_latencies();
     workload.take_aside();
@@ -215,7 +231,7 @@ async fn measure<W: Workload>(
     let stats = since(&before, spawner.counters());
     Ok(Measured {
         stats,
-        alloc_bytes_per_op: Some(alloc),
+        alloc_bytes_per_op: alloc,
         ..Measured::new(cost, done, workload.take_latencies().as_ref())
     })
 }
@@ -232,8 +248,8 @@ fn since(before: &Counters, now: Counters) -> BTreeMap<String, u64> {
 struct Warm {
     /// How many operations to time.
     ops: u64,
-    /// Bytes allocated for each operation.
-    alloc: f64,
+    /// Bytes allocated for each operation, if they were counted.
+    alloc: Option<f64>,
 }
 
 /// Doubles the batch until one has taken half of the warm-up.
@@ -250,7 +266,7 @@ async fn warm_up(
         let (watch, count) = (Stopwatch::start(), Count::start());
         let done = workload.batch(spawner, ops).await?;
         let (bytes, took) = (count.stop(), watch.stop().wall);
-        let alloc = bytes as f64 / done as f64;
+        let alloc = Some(bytes as f64 / done as f64);
         if effort.ops.is_some() {
             return Ok(Warm { ops, alloc });
         }

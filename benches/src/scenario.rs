@@ -38,6 +38,18 @@ pub enum Scenario {
     ReplyHousekeeping,
     /// Replies to requests that come one by one to a pool at rest.
     ReplySpaced,
+    /// A wake by a task that then computes.
+    LatencySpin,
+    /// A wake by a task that then blocks in a system call.
+    LatencyNativeBlock,
+    /// A wake by a task that then sleeps.
+    LatencySleep,
+    /// A wake by a task that then waits on a condition variable.
+    LatencyCondvar,
+    /// A wake by a task that then waits for a mutex.
+    LatencyMutex,
+    /// A wake by a task that then waits for an event.
+    LatencyEvent,
     /// Frames echoed over loopback websockets.
     WebsocketEcho,
     /// JSON documents over loopback HTTP/1.1.
@@ -76,7 +88,7 @@ pub struct Param {
 
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 19] = [
         Self::Requeue,
         Self::PingPong,
         Self::FanOut,
@@ -88,6 +100,12 @@ impl Scenario {
         Self::ReplyExit,
         Self::ReplyHousekeeping,
         Self::ReplySpaced,
+        Self::LatencySpin,
+        Self::LatencyNativeBlock,
+        Self::LatencySleep,
+        Self::LatencyCondvar,
+        Self::LatencyMutex,
+        Self::LatencyEvent,
         Self::WebsocketEcho,
         Self::HttpJson,
     ];

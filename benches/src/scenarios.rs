@@ -6,6 +6,7 @@
 
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use crate::measure::{Aside, Latencies};
 use crate::pool::Spawner;
@@ -16,6 +17,7 @@ mod countdown;
 mod fan_out;
 mod http_json;
 mod inline;
+pub(crate) mod latency;
 mod loopback;
 pub(crate) mod outside;
 mod ping_pong;
@@ -56,6 +58,12 @@ pub(crate) trait Workload: Sized + Send + 'static {
         spawner: &impl Spawner,
         ops: u64,
     ) -> impl Future<Output = io::Result<u64>> + Send;
+
+    /// How many operations to time, for a scenario whose operations rest so long that their time says nothing of what they
+    /// cost. Others are sized to take `timed`.
+    fn samples(_size: u32, _timed: Duration) -> Option<u64> {
+        None
+    }
 
     /// Hands over how long each operation since the last call took, if the scenario takes that time.
     fn take_latencies(&mut self) -> Option<Latencies> {

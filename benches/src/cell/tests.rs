@@ -119,6 +119,67 @@ fn http_json_runs_on_all_subjects() {
 }
 
 #[test]
+fn latency_spin_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencySpin, Some(1), 2);
+}
+
+#[test]
+fn latency_native_block_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyNativeBlock, Some(1), 2);
+}
+
+#[test]
+fn latency_sleep_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencySleep, Some(1), 2);
+}
+
+#[test]
+fn latency_condvar_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyCondvar, Some(1), 2);
+}
+
+#[test]
+fn latency_mutex_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyMutex, Some(1), 2);
+}
+
+#[test]
+fn latency_event_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyEvent, Some(1), 2);
+}
+
+#[test]
+fn a_lone_worker_lets_the_woken_task_wait_for_as_long_as_the_waker_goes_on() {
+    use Scenario::{
+        LatencyCondvar, LatencyEvent, LatencyMutex, LatencyNativeBlock, LatencySleep, LatencySpin,
+    };
+    for scenario in [
+        LatencySpin,
+        LatencyNativeBlock,
+        LatencySleep,
+        LatencyCondvar,
+        LatencyMutex,
+        LatencyEvent,
+    ] {
+        let cell = cell(scenario, Some(1), Peer::Tokio, 1);
+        let measured = run_within_a_minute(cell, 2).unwrap();
+        // The mutex is released 50 ms after the waker was spawned, not after it has come to wait.
+        // On a busy machine that may be a while.
+        let longest = measured.quantiles.unwrap().max_us;
+        assert!((20e3..2000e3).contains(&longest), "{measured:?}");
+    }
+}
+
+#[test]
+fn a_rest_is_not_measured() {
+    let cell = cell(Scenario::LatencySleep, Some(100), Peer::Futures, 2);
+    let start = std::time::Instant::now();
+    let measured = run_within_a_minute(cell, 2).unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(200));
+    assert!(measured.wall_ns < 45e6, "{measured:?}");
+}
+
+#[test]
 fn time_between_requests_is_not_theirs() {
     let cell = cell(Scenario::ReplySpaced, None, Peer::Limit, 1);
     let measured = run_within_a_minute(cell, 20).unwrap();

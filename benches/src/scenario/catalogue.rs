@@ -23,6 +23,17 @@ const fn entry(
     }
 }
 
+const fn latency(name: &'static str, stands_for: &'static str) -> Entry {
+    entry(
+        name,
+        param("rest_ms", &[100, 3000]),
+        "the wait of a task woken after a rest, by a task that goes on for 50 ms",
+        stands_for,
+    )
+    .with_outside()
+    .with_spread()
+}
+
 const fn param(name: &'static str, values: &'static [u32]) -> Option<Param> {
     Some(Param { name, values })
 }
@@ -120,6 +131,30 @@ impl Scenario {
                 "regression report, spaced lone requests: what it takes to start a pool that rests",
             )
             .with_spread(),
+            Self::LatencySpin => latency(
+                "latency-spin",
+                "proposal, latency table: the CPU is spun on: the case that pays for deferring",
+            ),
+            Self::LatencyNativeBlock => latency(
+                "latency-native-block",
+                "proposal, latency table: native code blocks, which no hook sees",
+            ),
+            Self::LatencySleep => latency(
+                "latency-sleep",
+                "proposal, latency table: `Thread.Sleep`, which Rust has no hook in either",
+            ),
+            Self::LatencyCondvar => latency(
+                "latency-condvar",
+                "proposal, latency table: `Monitor.Wait`",
+            ),
+            Self::LatencyMutex => latency(
+                "latency-mutex",
+                "proposal, latency table: a contended `Lock`",
+            ),
+            Self::LatencyEvent => latency(
+                "latency-event",
+                "proposal, latency table: `ManualResetEventSlim`; here an event-listener, which parks through `parking`",
+            ),
             Self::WebsocketEcho => entry(
                 "websocket-echo",
                 param("connections", &[1, 32]),

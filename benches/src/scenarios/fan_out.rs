@@ -4,6 +4,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::countdown::Countdown;
@@ -16,38 +17,65 @@ const CONSUMERS: usize = 1024;
 const WORK: Duration = Duration::from_nanos(200);
 
 pub(crate) struct FanOut {
+    turns: Vec<Arc<Turn>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
     work: Spin,
+    done: Countdown,
+    over: AtomicBool,
 }
 
 impl Workload for FanOut {
-    async fn prepare(_: &impl Spawner, _: u32) -> io::Result<Self> {
-        Ok(Self {
+    async fn prepare(spawner: &impl Spawner, _: u32) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
             work: Spin::of(WORK),
-        })
-    }
-
-    async fn batch(&mut self, spawner: &impl Spawner, ops: u64) -> io::Result<u64> {
-        let rounds = share(ops, CONSUMERS);
-        let done = Arc::new(Countdown::default());
+            done: Countdown::default(),
+            over: AtomicBool::new(false),
+        });
         let turns: Vec<Arc<Turn>> = (0..CONSUMERS).map(|_| Arc::default()).collect();
         for turn in &turns {
-            spawner.spawn(consume(turn.clone(), self.work, rounds, done.clone()));
+            spawner.spawn(consume(turn.clone(), shared.clone()));
         }
+        Ok(Self { turns, shared })
+    }
+
+    async fn batch(&mut self, _: &impl Spawner, ops: u64) -> io::Result<u64> {
+        let rounds = share(ops, CONSUMERS);
         for _ in 0..rounds {
-            done.arm(CONSUMERS);
-            for turn in &turns {
-                turn.give();
-            }
-            done.zero().await;
+            self.shared.done.arm(CONSUMERS);
+            self.wake_all();
+            self.shared.done.zero().await;
         }
         Ok(rounds * CONSUMERS as u64)
     }
 }
 
-async fn consume(turn: Arc<Turn>, work: Spin, rounds: u64, done: Arc<Countdown>) {
-    for _ in 0..rounds {
+impl FanOut {
+    fn wake_all(&self) {
+        for turn in &self.turns {
+            turn.give();
+        }
+    }
+}
+
+/// The consumers would wait for ever, and some subjects wait for them.
+impl Drop for FanOut {
+    fn drop(&mut self) {
+        // Ordering: Relaxed, the turn that follows brings it along.
+        self.shared.over.store(true, Ordering::Relaxed);
+        self.wake_all();
+    }
+}
+
+async fn consume(turn: Arc<Turn>, shared: Arc<Shared>) {
+    loop {
         turn.take().await;
-        work.run();
-        done.arrive();
+        if shared.over.load(Ordering::Relaxed) {
+            return;
+        }
+        shared.work.run();
+        shared.done.arrive();
     }
 }

@@ -1,0 +1,136 @@
+//! `latency-*`: how long a woken task waits if the task that woke it goes on for 50 ms.
+//!
+//! One sample: a pool at rest for the scenario's parameter; then a thread outside spawns the waker, which wakes a task
+//! that has waited all the while, and goes on in the way that gives the scenario its name ([`ways`]). The time from
+//! just before the wake to the start of the woken task's poll is the operation; nothing else is on the bill: not the
+//! rest, not what the waker burns. A pool whose wakes go to the waker's own worker, and which does not notice that this
+//! worker is held up, shows the whole 50 ms.
+//!
+//! The waker comes from outside because the pool must rest: a timer inside would have to run on one of its workers.
+//!
+//! A sample takes longer than its rest, so there are few of them; a report says how many, as everywhere, by its count of
+//! operations.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use futures::channel::oneshot;
+
+use super::{Workload, outside};
+use crate::measure::{Aside, Latencies};
+use crate::pool::Spawner;
+
+mod ways;
+
+pub(crate) use self::ways::{Condvar, Event, MutexLock, NativeBlock, Sleep, SpinOn};
+
+/// How long the waker goes on after its wake.
+const GOES_ON: Duration = Duration::from_millis(50);
+
+/// What a waker does after its wake.
+pub(crate) trait Way: Send + 'static {
+    /// Goes on for [`GOES_ON`]. `held` is locked by somebody else for about as long.
+    fn go_on(held: &Mutex<()>);
+}
+
+pub(crate) struct Latency<W> {
+    rest: Duration,
+    warm: bool,
+    waits: Latencies,
+    aside: Aside,
+    way: PhantomData<W>,
+}
+
+/// What one sample found.
+struct Sample {
+    /// From the wake to the woken task's start.
+    wait: Duration,
+    /// What the waker burnt after its wake.
+    burnt: Duration,
+}
+
+impl<W: Way> Workload for Latency<W> {
+    async fn prepare(_: &impl Spawner, rest_ms: u32) -> io::Result<Self> {
+        Ok(Self {
+            rest: Duration::from_millis(rest_ms.into()),
+            warm: false,
+            waits: Latencies::default(),
+            aside: Aside::default(),
+            way: PhantomData,
+        })
+    }
+
+    async fn batch(&mut self, spawner: &impl Spawner, ops: u64) -> io::Result<u64> {
+        for _ in 0..ops {
+            let start = Instant::now();
+            let Sample { wait, burnt } = sample::<W>(spawner, self.next_rest()).await?;
+            self.waits.record(wait);
+            self.aside += Aside {
+                wall: start.elapsed().saturating_sub(wait),
+                cpu: burnt,
+            };
+        }
+        Ok(ops)
+    }
+
+    fn samples(rest_ms: u32, timed: Duration) -> Option<u64> {
+        /// For what a sample costs it tells little; so it gets more time than other operations.
+        const PATIENCE: u32 = 2;
+        let samples = (timed * PATIENCE).as_millis() / u128::from(rest_ms.max(1));
+        Some((samples as u64).max(1))
+    }
+
+    fn take_latencies(&mut self) -> Option<Latencies> {
+        Some(mem::take(&mut self.waits))
+    }
+
+    fn take_aside(&mut self) -> Aside {
+        mem::take(&mut self.aside)
+    }
+}
+
+impl<W> Latency<W> {
+    /// The first sample warms the pool up and needs no rest before it.
+    fn next_rest(&mut self) -> Duration {
+        if mem::replace(&mut self.warm, true) {
+            self.rest
+        } else {
+            Duration::from_millis(1)
+        }
+    }
+}
+
+async fn sample<W: Way>(spawner: &impl Spawner, rest: Duration) -> io::Result<Sample> {
+    let (wake, woken) = oneshot::channel();
+    let (waited, wait) = oneshot::channel();
+    spawner.spawn(async move {
+        if let Ok(since) = woken.await {
+            // The batch waits for as long as it takes, here and below.
+            let _ = waited.send(Instant::elapsed(&since));
+        }
+    });
+    let (stopped, stop) = oneshot::channel();
+    let spawner = spawner.clone();
+    outside::run(move || {
+        thread::sleep(rest);
+        let held = Arc::new(Mutex::new(()));
+        let guard = held.lock().expect("nobody has had it yet");
+        let contended = held.clone();
+        spawner.spawn(async move {
+            // The woken task fails the sample if it is gone.
+            let _ = wake.send(Instant::now());
+            let _ = stopped.send(Aside::of(|| W::go_on(&contended)));
+        });
+        thread::sleep(GOES_ON);
+        drop(guard);
+    })?;
+    let lost = |_| io::Error::other("the subject dropped a task of the sample");
+    Ok(Sample {
+        wait: wait.await.map_err(lost)?,
+        burnt: stop.await.map_err(lost)?.cpu,
+    })
+}

@@ -1,0 +1,73 @@
+//! The six ways in which a waker goes on, those of the proposal's latency table by their nearest kin in Rust.
+
+use std::sync::{self, Mutex};
+use std::thread;
+use std::time::Instant;
+
+use nix::poll::{PollTimeout, poll};
+
+use super::{GOES_ON, Way};
+
+/// Computes: `latency-spin`.
+pub(crate) struct SpinOn;
+
+/// Blocks in a system call: `latency-native-block`. No hook of a library sees it.
+pub(crate) struct NativeBlock;
+
+/// `std::thread::sleep`: `latency-sleep`. .NET's own sleep tells the pool; Rust's does not.
+pub(crate) struct Sleep;
+
+/// Waits on a `std::sync::Condvar`: `latency-condvar`.
+pub(crate) struct Condvar;
+
+/// Waits for a contended `std::sync::Mutex`: `latency-mutex`.
+pub(crate) struct MutexLock;
+
+/// Waits for an `event_listener::Event`, which parks through the crate `parking`: `latency-event`.
+pub(crate) struct Event;
+
+impl Way for SpinOn {
+    fn go_on(_: &Mutex<()>) {
+        // By the clock: a waker that is interrupted meanwhile need not make up for it.
+        let start = Instant::now();
+        while start.elapsed() < GOES_ON {}
+    }
+}
+
+impl Way for NativeBlock {
+    fn go_on(_: &Mutex<()>) {
+        let milliseconds = GOES_ON.as_millis() as u16;
+        // Waits for nothing but its time limit; a signal may cut it short, which changes no figure.
+        let _ = poll(&mut [], PollTimeout::from(milliseconds));
+    }
+}
+
+impl Way for Sleep {
+    fn go_on(_: &Mutex<()>) {
+        thread::sleep(GOES_ON);
+    }
+}
+
+impl Way for Condvar {
+    fn go_on(_: &Mutex<()>) {
+        let (mutex, condvar) = (Mutex::new(()), sync::Condvar::new());
+        let guard = mutex.lock().expect("nobody has had it yet");
+        // Nobody notifies: the time limit ends the wait.
+        drop(condvar.wait_timeout_while(guard, GOES_ON, |()| true));
+    }
+}
+
+impl Way for MutexLock {
+    fn go_on(held: &Mutex<()>) {
+        drop(held.lock());
+    }
+}
+
+impl Way for Event {
+    fn go_on(_: &Mutex<()>) {
+        use event_listener::Listener;
+        let event = event_listener::Event::<()>::new();
+        // Nobody notifies: the time limit ends the wait.
+        let _ = event.listen().wait_timeout(GOES_ON);
+    }
+}
