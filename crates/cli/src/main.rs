@@ -12,8 +12,10 @@ use clap::{Parser, Subcommand};
 
 mod cell;
 mod knobs;
+mod report;
 mod run;
 mod scenarios;
+mod units;
 
 #[derive(Parser)]
 #[command(
@@ -34,6 +36,8 @@ enum Command {
     Scenarios(scenarios::ScenariosArgs),
     /// Measure scenarios on our pool and on its peers, one process for each cell of the table
     Run(run::RunArgs),
+    /// Make a page with pictures of what a run found
+    Report(report::ReportArgs),
     /// Measure one cell in this process and print what it found as JSON
     #[command(hide = true)]
     Cell(cell::CellArgs),
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         Command::Knobs(args) => knobs::run(args),
         Command::Scenarios(args) => scenarios::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Cell(args) => cell::run(&args),
     }
 }

@@ -5,10 +5,10 @@
 //! round of many cells instead of all rounds of one, and the median drops it. A cell that fails or takes too long is
 //! not tried again and does not stop the others.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use runnext_bench::subject::{Peer, Variant};
 use runnext_knobs::Knobs;
 
 use crate::cell::Job;
+use crate::report::{self, open_for_writing, replace, same_file};
 
 mod grid;
 mod list;
@@ -75,6 +76,16 @@ pub(crate) struct RunArgs {
     /// Write all figures, minimum and maximum included, to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write a page with pictures of all figures to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Where the figures go besides the table.
+struct Files {
+    json: Option<File>,
+    html: Option<File>,
 }
 
 impl RunArgs {
@@ -94,7 +105,7 @@ impl RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> ExitCode {
     match prepare(args) {
-        Ok((grid, processes, json)) => measure_and_show(args, &grid, &processes, json),
+        Ok((grid, processes, files)) => measure_and_show(args, &grid, &processes, files),
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(WRONG_USE)
@@ -103,7 +114,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 }
 
 /// Everything that can be wrong with the command line or its surroundings, before anything is measured.
-fn prepare(args: &RunArgs) -> Result<(Grid, Processes, Option<File>), String> {
+fn prepare(args: &RunArgs) -> Result<(Grid, Processes, Files), String> {
     let grid = Grid::new(
         &args.scenarios,
         &args.variants,
@@ -111,29 +122,47 @@ fn prepare(args: &RunArgs) -> Result<(Grid, Processes, Option<File>), String> {
         args.workers.as_ref(),
         args.pin,
     )?;
-    let json = args.json.as_deref().map(open_for_writing).transpose()?;
+    let files = Files::open(args)?;
     let processes = Processes::new(Duration::from_secs(args.time_limit))
         .map_err(|error| format!("cannot start processes of this program: {error}"))?;
     if !args.variants.0.is_empty() {
         // Warns here, once; the processes of the cells are told not to.
         Knobs::from_env_or_warn();
     }
-    Ok((grid, processes, json))
+    Ok((grid, processes, files))
 }
 
-/// Opens `path` without touching what it holds: an earlier run's figures stay until this one has some.
-fn open_for_writing(path: &Path) -> Result<File, String> {
-    OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(|error| {
-        format!("cannot write `{}`: {error}; name a file in a directory that exists and may be written", path.display())
-    })
+impl Files {
+    fn open(args: &RunArgs) -> Result<Self, String> {
+        let open = |path: &Option<PathBuf>| path.as_deref().map(open_for_writing).transpose();
+        let files = Self {
+            json: open(&args.json)?,
+            html: open(&args.html)?,
+        };
+        match (&args.json, &args.html) {
+            // Only now that both exist can two names be known to be one file.
+            (Some(json), Some(html)) if same_file(json, html) => Err(format!(
+                "`--json` and `--html` both name `{}`; name two files",
+                html.display()
+            )),
+            _ => Ok(files),
+        }
+    }
+
+    fn write(self, report: &Report) -> io::Result<()> {
+        if let Some(file) = self.json {
+            let mut json = serde_json::to_vec_pretty(report)?;
+            json.push(b'\n');
+            replace(file, &json)?;
+        }
+        if let Some(file) = self.html {
+            replace(file, report::page(report).as_bytes())?;
+        }
+        Ok(())
+    }
 }
 
-fn measure_and_show(
-    args: &RunArgs,
-    grid: &Grid,
-    processes: &Processes,
-    json: Option<File>,
-) -> ExitCode {
+fn measure_and_show(args: &RunArgs, grid: &Grid, processes: &Processes, files: Files) -> ExitCode {
     let machine = Machine::detect(option_env!("BUILD_COMMIT"), args.pin);
     let mut session = Session::new(&grid.cells);
     let interrupted = session.measure(args, processes);
@@ -145,8 +174,8 @@ fn measure_and_show(
     for failure in table::failures(&report) {
         eprintln!("{failure}");
     }
-    if let Some(Err(error)) = json.map(|file| write(file, &report)) {
-        eprintln!("error: cannot write the JSON file: {error}");
+    if let Err(error) = files.write(&report) {
+        eprintln!("error: cannot write what was measured to a file: {error}");
         return ExitCode::FAILURE;
     }
     if interrupted {
@@ -159,13 +188,6 @@ fn measure_and_show(
     } else {
         ExitCode::SUCCESS
     }
-}
-
-fn write(mut file: File, report: &Report) -> io::Result<()> {
-    let json = serde_json::to_vec_pretty(report)?;
-    file.set_len(0)?;
-    file.write_all(&json)?;
-    file.write_all(b"\n")
 }
 
 /// What was found so far, cell by cell.

@@ -105,6 +105,27 @@ fn number(row: &Value, name: &str) -> f64 {
 }
 
 #[test]
+fn a_run_writes_the_page_that_report_makes_of_its_file() {
+    let directory = directory();
+    let [json, page, again] =
+        ["a.json", "a.html", "b.html"].map(|name| directory.path().join(name));
+    let line = "run ping-pong --ops 64 --rounds 2 --workers 1,2 --json";
+    let files = [json.as_os_str(), OsStr::new("--html"), page.as_os_str()];
+    let output = command(line.split_whitespace().map(OsStr::new).chain(files)).output();
+    assert_eq!(output.unwrap().status.code(), Some(0));
+    let report = [
+        OsStr::new("report"),
+        json.as_os_str(),
+        OsStr::new("--html"),
+        again.as_os_str(),
+    ];
+    assert_eq!(command(report).output().unwrap().status.code(), Some(0));
+    let [page, again] = [page, again].map(|page| fs::read_to_string(page).unwrap());
+    assert!(page.contains("ping-pong, pairs 20") && page.contains("Adding workers"));
+    assert!(page == again, "the two pages differ");
+}
+
+#[test]
 fn the_switches_of_the_variants_show_in_the_counters() {
     let directory = directory();
     let file = directory.path().join("out.json");
@@ -182,6 +203,14 @@ fn wrong_use_is_answered_with_what_is_possible_before_anything_is_measured() {
             "run --json /nowhere/at/all.json",
             "cannot write `/nowhere/at/all.json`",
         ),
+        (
+            "run --html /nowhere/at/all.html",
+            "cannot write `/nowhere/at/all.html`",
+        ),
+        (
+            "run --json /dev/null --html /dev/null",
+            "`--json` and `--html` both name `/dev/null`",
+        ),
     ];
     for (line, answer) in cases {
         let output = runnext(line);
@@ -246,9 +275,11 @@ fn a_cell_that_fails_does_not_stop_the_others() {
 fn an_interrupt_ends_the_child_and_shows_what_there_is() {
     let directory = directory();
     let file = directory.path().join("out.json");
+    let page = directory.path().join("out.html");
     let line = format!(
-        "run requeue --variants none --peers limit --ops {ENDLESS} --rounds 1 --json {}",
-        file.display()
+        "run requeue --variants none --peers limit --ops {ENDLESS} --rounds 1 --json {} --html {}",
+        file.display(),
+        page.display()
     );
     let parent = command(line.split_whitespace())
         .stdout(Stdio::piped())
@@ -267,6 +298,8 @@ fn an_interrupt_ends_the_child_and_shows_what_there_is() {
         stdout(&output)
     );
     assert_eq!(read_json(&file)["rows"].as_array().map(Vec::len), Some(2));
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(page.contains("requeue, chains 4") && page.ends_with("</html>\n"));
     wait_for("the child's end", || {
         (!Path::new(&format!("/proc/{child}")).exists()).then_some(())
     });

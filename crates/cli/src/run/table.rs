@@ -9,6 +9,7 @@ use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::Subject;
 
 use super::grid::{Grid, Line};
+use crate::units::Unit;
 
 /// The machine, the table, and how to read it.
 pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
@@ -128,34 +129,7 @@ fn text(row: &Row) -> String {
 
 /// Both in the unit that suits the wall time.
 fn wall_and_cpu(figures: &Figures) -> String {
-    let (unit, name) = match figures.wall_ns {
-        ns if ns < 1e3 => (1.0, "ns"),
-        ns if ns < 1e6 => (1e3, "us"),
-        _ => (1e6, "ms"),
-    };
-    format!(
-        "{} / {} {name}",
-        three_digits(figures.wall_ns / unit),
-        three_digits(figures.cpu_ns / unit)
-    )
-}
-
-/// Three significant digits; more would claim what no median holds.
-fn three_digits(figure: f64) -> String {
-    match figure {
-        small if small < 9.995 => format!("{small:.2}"),
-        middle if middle < 99.95 => format!("{middle:.1}"),
-        large => format!("{large:.0}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_have_three_digits() {
-        let texts = [0.0, 1.234, 9.996, 12.34, 99.96, 1234.5].map(three_digits);
-        assert_eq!(texts, ["0.00", "1.23", "10.0", "12.3", "100", "1234"]);
-    }
+    let unit = Unit::of(figures.wall_ns);
+    let (wall, cpu) = (unit.figure(figures.wall_ns), unit.figure(figures.cpu_ns));
+    format!("{wall} / {cpu} {}", unit.name)
 }
