@@ -102,8 +102,9 @@ impl Searcher {
         counters.searches.bump();
         let mut searching = shared.idle.start_searching(shared.switches.search_limit);
         let mut woken = false;
+        let mut backoff = Backoff::new(shared.switches.spin_limit);
         while !shared.lifecycle.is_closing() {
-            if searching && let Some(task) = self.look_and_spin(worker, woken) {
+            if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
                 worker.count_wake(shared.idle.stop_searching(|| shared.has_work()));
                 return Some(task);
             }
@@ -111,6 +112,10 @@ impl Searcher {
             woken = shared.idle.park(worker.index, searching, work_left);
             counters.park_count.add(u64::from(woken));
             searching = true;
+            backoff = match woken {
+                true => Backoff::new(shared.switches.spin_limit),
+                false => Backoff::patient(shared.switches.spin_limit),
+            };
         }
         if searching {
             shared.idle.stop_searching(|| false);
@@ -119,9 +124,13 @@ impl Searcher {
     }
 
     /// Looks and spins until there is a task, the budget is spent or the pool closes.
-    fn look_and_spin(&mut self, worker: &Worker, woken: bool) -> Option<Runnable> {
+    fn look_and_spin(
+        &mut self,
+        worker: &Worker,
+        mut backoff: Backoff,
+        woken: bool,
+    ) -> Option<Runnable> {
         let shared = &*worker.shared;
-        let mut backoff = Backoff::new(shared.switches.spin_limit);
         let mut first = true;
         while !shared.lifecycle.is_closing() {
             match self.look(worker) {

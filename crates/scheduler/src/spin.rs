@@ -54,6 +54,16 @@ impl Backoff {
         }
     }
 
+    /// The waits of a searcher that may not leave yet, because it has just seen something that is too
+    /// young to take: at least one, and all of them as long as the cap permits. Whatever the spin
+    /// limit is, it then neither takes the owner's cache line away all the time nor looks too late.
+    pub(crate) fn patient(budget: u32) -> Self {
+        Backoff {
+            units_left: budget.max(1 << LAST_STEP),
+            step: LAST_STEP,
+        }
+    }
+
     /// Waits until the next look is due, or until `alarm` goes off, which is asked once a unit and
     /// should cost no more than a load. False if the budget was spent before.
     pub(crate) fn wait(&mut self, rng: &mut fastrand::Rng, alarm: impl Fn() -> bool) -> bool {

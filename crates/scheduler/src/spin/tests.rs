@@ -40,6 +40,19 @@ fn no_budget_no_wait() {
 }
 
 #[test]
+fn a_patient_wait_is_long_and_happens_even_without_a_budget() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut backoff = Backoff::patient(0);
+    let asked = std::cell::Cell::new(0);
+    let once_a_unit = || {
+        asked.set(asked.get() + 1);
+        false
+    };
+    assert!(backoff.wait(&mut rng, once_a_unit));
+    assert!((1 << (LAST_STEP - 1)..1 << LAST_STEP).contains(&asked.get()));
+}
+
+#[test]
 fn an_alarm_ends_the_wait_but_not_the_search() {
     let mut rng = fastrand::Rng::new();
     let mut backoff = Backoff::new(1024);
