@@ -20,8 +20,9 @@ use crate::pool::{self, Counters, Pool, Spawner, Threads};
 use crate::scenario::Scenario;
 use crate::scenarios::latency::{self, Latency};
 use crate::scenarios::{
-    ChannelSpsc, FanOut, HttpJson, Inline, PingPong, ReplyExit, ReplyHousekeeping, ReplySpaced,
-    Requeue, Spawn, SpawnOutside, WebsocketEcho, Workload, YieldGlobal, outside,
+    AwaitPendingTask, AwaitPendingValue, ChannelSpsc, FanOut, FanOut16, GiveWay, HttpJson, Inline,
+    PingPong, ReplyExit, ReplyHousekeeping, ReplySpaced, Requeue, Spawn, SpawnOutside,
+    SuspendResume, WebsocketEcho, Workload, YieldGlobal, outside,
 };
 use crate::subject::{Peer, Subject};
 
@@ -190,6 +191,11 @@ fn on(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
         Scenario::LatencyCondvar => drive::<Latency<latency::Condvar>>(pool, cell, effort),
         Scenario::LatencyMutex => drive::<Latency<latency::MutexLock>>(pool, cell, effort),
         Scenario::LatencyEvent => drive::<Latency<latency::Event>>(pool, cell, effort),
+        Scenario::SuspendResume => drive::<SuspendResume>(pool, cell, effort),
+        Scenario::AwaitPendingTask => drive::<AwaitPendingTask>(pool, cell, effort),
+        Scenario::AwaitPendingValue => drive::<AwaitPendingValue>(pool, cell, effort),
+        Scenario::FanOut16 => drive::<FanOut16>(pool, cell, effort),
+        Scenario::Yield => drive::<GiveWay>(pool, cell, effort),
         Scenario::WebsocketEcho => drive::<WebsocketEcho>(pool, cell, effort),
         Scenario::HttpJson => drive::<HttpJson>(pool, cell, effort),
     }
@@ -255,13 +261,15 @@ struct Warm {
 /// Doubles the batch until one has taken half of the warm-up.
 ///
 /// All batches together have then taken about the warm-up, at most twice; the last one's speed is believed, and so are
-/// its allocations. They are counted here, since counting them would cost the timed batch time.
+/// its allocations. They are counted here, since counting them would cost the timed batch time. A batch that took far
+/// more than twice as long as the one before it was disturbed and is not believed: the timed batch would be a short one.
 async fn warm_up(
     workload: &mut impl Workload,
     spawner: &impl Spawner,
     effort: Effort,
 ) -> io::Result<Warm> {
     let mut ops = effort.ops.unwrap_or(1);
+    let mut before = Duration::ZERO;
     loop {
         let (watch, count) = (Stopwatch::start(), Count::start());
         let done = workload.batch(spawner, ops).await?;
@@ -270,11 +278,12 @@ async fn warm_up(
         if effort.ops.is_some() {
             return Ok(Warm { ops, alloc });
         }
-        if took >= effort.warm_up / 2 {
+        let disturbed = took > before * 4 && took < effort.warm_up * 8;
+        if took >= effort.warm_up / 2 && !disturbed {
             let ops = ops_for(effort.timed, done, took);
             return Ok(Warm { ops, alloc });
         }
-        ops = done * 2;
+        (ops, before) = (done * 2, took);
     }
 }
 

@@ -31,6 +31,11 @@ pub(crate) trait Spawner: Clone + Send + Sync + Unpin + 'static {
         self.spawn(future);
     }
 
+    /// Gives way to other tasks, by the subject's own means; by the usual ones if it has none.
+    fn yield_now() -> impl Future<Output = ()> + Send + 'static {
+        futures_lite::future::yield_now()
+    }
+
     /// What the subject counts of its own doings, by name; counts only grow.
     fn counters(&self) -> Counters {
         Counters::new()

@@ -50,6 +50,16 @@ pub enum Scenario {
     LatencyMutex,
     /// A wake by a task that then waits for an event.
     LatencyEvent,
+    /// Async frames that suspend and are resumed.
+    SuspendResume,
+    /// Async frames that await a task.
+    AwaitPendingTask,
+    /// Async frames that await a value from a channel.
+    AwaitPendingValue,
+    /// Async frames of 16 tasks that suspend together.
+    FanOut16,
+    /// Async frames that give way to other tasks.
+    Yield,
     /// Frames echoed over loopback websockets.
     WebsocketEcho,
     /// JSON documents over loopback HTTP/1.1.
@@ -88,7 +98,7 @@ pub struct Param {
 
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 24] = [
         Self::Requeue,
         Self::PingPong,
         Self::FanOut,
@@ -106,6 +116,11 @@ impl Scenario {
         Self::LatencyCondvar,
         Self::LatencyMutex,
         Self::LatencyEvent,
+        Self::SuspendResume,
+        Self::AwaitPendingTask,
+        Self::AwaitPendingValue,
+        Self::FanOut16,
+        Self::Yield,
         Self::WebsocketEcho,
         Self::HttpJson,
     ];

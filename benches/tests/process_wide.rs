@@ -34,6 +34,17 @@ fn a_hop_allocates_nothing_and_a_spawn_does() {
 }
 
 #[test]
+fn a_suspended_chain_allocates_its_frames_but_the_outermost() {
+    let _alone = ALONE.lock();
+    for subject in ["run-next", "tokio", "limit"] {
+        let [one, ten] = [1, 10].map(|depth| bytes_per_op("suspend-resume", Some(depth), subject));
+        assert!(one < 1.0, "{subject}: {one}");
+        let frame = (ten - one) / 9.0;
+        assert!((32.0..256.0).contains(&frame), "{subject}: {ten}");
+    }
+}
+
+#[test]
 fn what_the_client_burns_between_requests_is_not_theirs() {
     let _alone = ALONE.lock();
     // The gap is 500 us of work; the limit has no other thread, and answers a request in about a microsecond.

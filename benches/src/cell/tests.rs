@@ -109,6 +109,31 @@ fn reply_spaced_runs_on_all_subjects() {
 }
 
 #[test]
+fn suspend_resume_runs_on_all_subjects() {
+    all_subjects_run(Scenario::SuspendResume, Some(10));
+}
+
+#[test]
+fn await_pending_task_runs_on_all_subjects() {
+    all_subjects_run(Scenario::AwaitPendingTask, Some(10));
+}
+
+#[test]
+fn await_pending_value_runs_on_all_subjects() {
+    all_subjects_run(Scenario::AwaitPendingValue, Some(10));
+}
+
+#[test]
+fn fan_out_16_runs_on_all_subjects() {
+    all_subjects_run(Scenario::FanOut16, Some(10));
+}
+
+#[test]
+fn yield_runs_on_all_subjects() {
+    all_subjects_run(Scenario::Yield, Some(10));
+}
+
+#[test]
 fn websocket_echo_runs_on_all_subjects() {
     all_subjects_run(Scenario::WebsocketEcho, Some(3));
 }
@@ -203,7 +228,7 @@ fn a_batch_is_rounded_up_to_what_the_tasks_can_share() {
 #[test]
 fn the_timed_batch_takes_about_the_time_it_was_given() {
     let effort = Effort {
-        warm_up: Duration::from_millis(10),
+        warm_up: Duration::from_millis(20),
         timed: Duration::from_millis(20),
         ops: None,
     };

@@ -45,6 +45,10 @@ impl Spawner for RunnextPool {
         RunnextPool::spawn_global(self, future).detach();
     }
 
+    fn yield_now() -> impl Future<Output = ()> + Send + 'static {
+        runnext::yield_now()
+    }
+
     fn counters(&self) -> Counters {
         let stats = self.stats();
         let total = stats.total;

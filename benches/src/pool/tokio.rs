@@ -32,4 +32,8 @@ impl Spawner for Handle {
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         drop(Handle::spawn(self, future));
     }
+
+    fn yield_now() -> impl Future<Output = ()> + Send + 'static {
+        tokio::task::yield_now()
+    }
 }

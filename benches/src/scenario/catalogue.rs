@@ -34,6 +34,11 @@ const fn latency(name: &'static str, stands_for: &'static str) -> Entry {
     .with_spread()
 }
 
+/// A scenario whose bytes allocated are as much of interest as its time.
+const fn frames(name: &'static str, operation: &'static str, stands_for: &'static str) -> Entry {
+    entry(name, param("depth", &[1, 10]), operation, stands_for)
+}
+
 const fn param(name: &'static str, values: &'static [u32]) -> Option<Param> {
     Some(Param { name, values })
 }
@@ -154,6 +159,31 @@ impl Scenario {
             Self::LatencyEvent => latency(
                 "latency-event",
                 "proposal, latency table: `ManualResetEventSlim`; here an event-listener, which parks through `parking`",
+            ),
+            Self::SuspendResume => frames(
+                "suspend-resume",
+                "one chain of frames suspended, and resumed by another task",
+                "dispatcher change, SuspendResume: what a chain costs by itself",
+            ),
+            Self::AwaitPendingTask => frames(
+                "await-pending-task",
+                "one task spawned, and awaited through a chain of frames",
+                "dispatcher change, AwaitPendingTask: the common await",
+            ),
+            Self::AwaitPendingValue => frames(
+                "await-pending-value",
+                "one value sent, and awaited through a chain of frames",
+                "dispatcher change, AwaitPendingValueTask: an await without a task behind it",
+            ),
+            Self::FanOut16 => frames(
+                "fan-out-16",
+                "one of 16 chains spawned, suspended together, and resumed",
+                "dispatcher change, FanOut16: many chains suspended at a time",
+            ),
+            Self::Yield => frames(
+                "yield",
+                "one yield at the end of a chain of frames",
+                "dispatcher change, TaskYield: the awaiter that the change should not touch",
             ),
             Self::WebsocketEcho => entry(
                 "websocket-echo",
