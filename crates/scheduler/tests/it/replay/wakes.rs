@@ -267,6 +267,35 @@ fn smolscale_2_block_on_in_a_task_may_wait_for_another_task() {
     });
 }
 
+/// A worker with work of its own never looks at others' queues, only at the injector: what waits behind a `block_on`
+/// reaches it because it is handed over.
+#[test]
+fn smolscale_2_block_on_hands_over_to_workers_that_never_search() {
+    on_each_pool(Workers::Several, |pool| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy: Vec<_> = (1..pool.stats().workers_count)
+            .map(|_| {
+                let stop = stop.clone();
+                pool.spawn(async move {
+                    while !stop.load(Ordering::Relaxed) {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..100 {
+            let inner = pool.clone();
+            let task = pool.spawn(async move {
+                let tasks = [1, 2, 3].map(|i| inner.spawn(async move { i }));
+                tasks.map(runnext::block_on).iter().sum::<usize>()
+            });
+            assert_eq!(pool.block_on(task), 6);
+        }
+        stop.store(true, Ordering::Relaxed);
+        busy.into_iter().for_each(|task| pool.block_on(task));
+    });
+}
+
 /// monoio-rs/monoio#146: a wake during the task's own poll is ignored.
 #[test]
 fn monoio_146_a_wake_during_its_own_poll_polls_again() {
