@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod cell;
+mod doctor;
 mod knobs;
 mod report;
 mod run;
@@ -38,6 +39,8 @@ enum Command {
     Run(run::RunArgs),
     /// Make a page with pictures of what a run found
     Report(report::ReportArgs),
+    /// Measure what this machine does to a pool, and say which knobs do not suit it
+    Doctor(doctor::DoctorArgs),
     /// Measure one cell in this process and print what it found as JSON
     #[command(hide = true)]
     Cell(cell::CellArgs),
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Scenarios(args) => scenarios::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Cell(args) => cell::run(&args),
     }
 }

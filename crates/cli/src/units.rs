@@ -45,6 +45,11 @@ pub(crate) fn time(nanoseconds: f64) -> String {
     format!("{} {}", unit.figure(nanoseconds), unit.name)
 }
 
+/// A time that is exact, with its unit and no more digits than it has.
+pub(crate) fn exact(nanoseconds: f64) -> String {
+    Unit::of(nanoseconds).tick(nanoseconds)
+}
+
 /// Three significant digits; whole numbers from 100 on.
 pub(crate) fn three_digits(figure: f64) -> String {
     match figure {

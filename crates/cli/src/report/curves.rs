@@ -8,7 +8,7 @@ use super::board::Line;
 use super::document::Quantile;
 use super::markup::Markup;
 use super::picture::{Px, decades, label, line as draw_line, picture};
-use crate::units::Unit;
+use crate::units::exact;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 300.0;
@@ -140,8 +140,7 @@ impl Axes<'_> {
         for tick in &self.ticks {
             let y = self.y(*tick);
             draw_line(svg, "grid", (LEFT, y), (RIGHT, y));
-            let text = Unit::of(*tick).tick(*tick);
-            label(svg, "tick left", (LEFT - 8.0, y + 4.0), text);
+            label(svg, "tick left", (LEFT - 8.0, y + 4.0), exact(*tick));
         }
         for part in self.parts {
             let x = self.x(part);
