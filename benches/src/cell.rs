@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::{Cost, Latencies, Stopwatch};
 use crate::pool::{self, Counters, Pool, Spawner, Threads};
-use crate::scenario::Scenario;
+use crate::scenario::{REST_MS, Scenario};
 use crate::scenarios::latency::{self, Latency};
 use crate::scenarios::{
     AwaitPendingTask, AwaitPendingValue, ChannelSpsc, FanOut, FanOut16, GiveWay, HttpJson, Inline,
@@ -41,6 +41,19 @@ pub struct Cell {
     pub workers: usize,
     /// Whether worker i is kept on core i.
     pub pin: bool,
+}
+
+impl Cell {
+    /// How long the pool rests before each operation; zero in most scenarios.
+    #[must_use]
+    pub fn rest(&self) -> Duration {
+        match (self.scenario.entry().param, self.size) {
+            (Some(param), Some(milliseconds)) if param.name == REST_MS => {
+                Duration::from_millis(milliseconds.into())
+            }
+            _ => Duration::ZERO,
+        }
+    }
 }
 
 /// How much to do for one measurement.

@@ -13,6 +13,9 @@ use crate::subject::{Peer, Subject};
 
 mod catalogue;
 
+/// The parameter that is a rest before each operation, in milliseconds.
+pub(crate) const REST_MS: &str = "rest_ms";
+
 /// A workload that can be run on a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scenario {

@@ -196,6 +196,14 @@ fn a_lone_worker_lets_the_woken_task_wait_for_as_long_as_the_waker_goes_on() {
 }
 
 #[test]
+fn only_a_latency_has_a_rest() {
+    let rest = |scenario, size| cell(scenario, size, Peer::Tokio, 1).rest();
+    assert_eq!(rest(Scenario::LatencyEvent, Some(3000)).as_secs(), 3);
+    assert_eq!(rest(Scenario::PingPong, Some(20)), Duration::ZERO);
+    assert_eq!(rest(Scenario::ReplySpaced, None), Duration::ZERO);
+}
+
+#[test]
 fn a_rest_is_not_measured() {
     let cell = cell(Scenario::LatencySleep, Some(100), Peer::Futures, 2);
     let start = std::time::Instant::now();

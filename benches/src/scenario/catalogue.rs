@@ -4,7 +4,7 @@
 //! scenarios come from: the run-next slot, the reply followed by housekeeping, spinning in low saturation, and the lazy
 //! delegate.
 
-use super::{Entry, Param, Scenario};
+use super::{Entry, Param, REST_MS, Scenario};
 
 const fn entry(
     name: &'static str,
@@ -26,7 +26,7 @@ const fn entry(
 const fn latency(name: &'static str, stands_for: &'static str) -> Entry {
     entry(
         name,
-        param("rest_ms", &[100, 3000]),
+        param(REST_MS, &[100, 3000]),
         "the wait of a task woken after a rest, by a task that goes on for 50 ms",
         stands_for,
     )

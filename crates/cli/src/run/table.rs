@@ -27,10 +27,12 @@ pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let rounds = if rounds == 1 {
-        "one round".to_owned()
-    } else {
-        format!("median of {rounds} rounds")
+    let measured = report.rows.iter().filter_map(|row| row.figures.as_ref());
+    let fewest = measured.map(|figures| figures.rounds).min();
+    let rounds = match rounds {
+        1 => "one round".to_owned(),
+        _ if fewest < Some(rounds as usize) => format!("median of up to {rounds} rounds"),
+        _ => format!("median of {rounds} rounds"),
     };
     format!(
         "{}\n{table}\nwall / CPU time per operation, {rounds}",
