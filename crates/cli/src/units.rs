@@ -50,6 +50,15 @@ pub(crate) fn exact(nanoseconds: f64) -> String {
     Unit::of(nanoseconds).tick(nanoseconds)
 }
 
+/// As in `2 workers`.
+pub(crate) fn workers(count: u64) -> String {
+    if count == 1 {
+        "1 worker".to_owned()
+    } else {
+        format!("{count} workers")
+    }
+}
+
 /// Three significant digits; whole numbers from 100 on.
 pub(crate) fn three_digits(figure: f64) -> String {
     match figure {

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use runnext_bench::subject::{Peer, Subject};
 
-use super::document::{Document, Row, Spread, workers};
+use super::document::{Document, Row, Spread};
+use crate::units::workers;
 
 /// All lines, in the order of the file.
 #[derive(Debug)]

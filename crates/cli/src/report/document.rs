@@ -12,6 +12,8 @@ use runnext_bench::machine::Machine;
 use runnext_bench::subject::Subject;
 use serde_json::{Map, Value};
 
+use crate::units::workers;
+
 /// Everything that a run found.
 #[derive(Debug)]
 pub(crate) struct Document {
@@ -78,15 +80,6 @@ impl fmt::Display for Fault {
             return f.write_str(&self.problem);
         }
         write!(f, "`{}`: {}", self.place, self.problem)
-    }
-}
-
-/// As in `2 workers`.
-pub(crate) fn workers(count: u64) -> String {
-    if count == 1 {
-        "1 worker".to_owned()
-    } else {
-        format!("{count} workers")
     }
 }
 

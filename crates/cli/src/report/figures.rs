@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::board::Line;
-use super::document::{Row, Spread, workers};
+use super::document::{Row, Spread};
 use super::markup::Markup;
-use crate::units::{three_digits, time};
+use crate::units::{three_digits, time, workers};
 
 /// Writes the table of a scenario's `lines`, one row for each cell.
 pub(crate) fn write(page: &mut Markup, scenario: &str, lines: &[&Line<'_>]) {

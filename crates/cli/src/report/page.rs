@@ -116,13 +116,15 @@ fn rounds(rows: &[Row]) -> String {
 
 fn write_main(main: &mut Markup, document: &Document, board: &Board<'_>) {
     write_failures(main, &document.rows);
-    section(main, "Against the best peer", |section| {
+    let heading = "Against the best peer";
+    section(main, heading, |section| {
         heat::legend(section);
-        scrolling(section, |wide| heat::write(wide, board));
+        scrolling(section, heading, |wide| heat::write(wide, board));
     });
     if scaling::has_any(board) {
-        section(main, "Adding workers never hurts?", |section| {
-            scrolling(section, |wide| scaling::write(wide, board));
+        let heading = "Adding workers never hurts?";
+        section(main, heading, |section| {
+            scrolling(section, heading, |wide| scaling::write(wide, board));
         });
     }
     section(main, "Scenario by scenario", |section| {
@@ -161,8 +163,13 @@ fn section(page: &mut Markup, heading: &str, content: impl FnOnce(&mut Markup)) 
 }
 
 /// What is wider than the window scrolls by itself, not with the whole page; by keyboard, too.
-fn scrolling(page: &mut Markup, content: impl FnOnce(&mut Markup)) {
-    let attributes: [(&str, &dyn Display); 2] = [("class", &"wide"), ("tabindex", &0)];
+fn scrolling(page: &mut Markup, name: &str, content: impl FnOnce(&mut Markup)) {
+    let attributes: [(&str, &dyn Display); 4] = [
+        ("class", &"wide"),
+        ("tabindex", &0),
+        ("role", &"region"),
+        ("aria-label", &name),
+    ];
     page.element("div", &attributes, content);
 }
 
@@ -196,8 +203,11 @@ fn write_scenario(section: &mut Markup, scenario: &str, lines: &[&Line<'_>]) {
         }
     });
     section.element("details", &[], |details| {
-        details.leaf("summary", &[], format!("All figures of {scenario}"));
-        scrolling(details, |wide| figures::write(wide, scenario, lines));
+        let summary = format!("All figures of {scenario}");
+        details.leaf("summary", &[], &summary);
+        scrolling(details, &summary, |wide| {
+            figures::write(wide, scenario, lines)
+        });
     });
 }
 

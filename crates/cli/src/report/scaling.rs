@@ -5,10 +5,10 @@
 use runnext_bench::subject::Subject;
 
 use super::board::{Board, Line, Ratio};
-use super::document::{Spread, workers};
+use super::document::Spread;
 use super::heat::{class, text};
 use super::markup::Markup;
-use crate::units::time;
+use crate::units::{time, workers};
 
 /// The lines of one work: the one with the fewest workers, and those with more, in rising order.
 struct Scaling<'a> {

@@ -9,7 +9,7 @@ use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::Subject;
 
 use super::grid::{Grid, Line};
-use crate::units::Unit;
+use crate::units::{Unit, workers};
 
 /// The machine, the table, and how to read it.
 pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
@@ -53,7 +53,7 @@ pub(crate) fn failures(report: &Report) -> impl Iterator<Item = String> {
             "failed: {}{params}, {}, {}: {reason}",
             row.scenario,
             row.subject,
-            workers(row.workers)
+            workers(row.workers as u64)
         ))
     })
 }
@@ -64,16 +64,8 @@ pub(crate) fn describe(cell: &Cell) -> String {
         "{}, {}, {}",
         scenario(cell.scenario, cell.size),
         cell.subject,
-        workers(cell.workers)
+        workers(cell.workers as u64)
     )
-}
-
-fn workers(count: usize) -> String {
-    if count == 1 {
-        "1 worker".to_owned()
-    } else {
-        format!("{count} workers")
-    }
 }
 
 fn scenario(scenario: Scenario, size: Option<u32>) -> String {
