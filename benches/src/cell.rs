@@ -77,8 +77,8 @@ impl Effort {
 
     /// Enough to see the order of things within minutes.
     pub const QUICK: Self = Self {
-        warm_up: Duration::from_millis(25),
-        timed: Duration::from_millis(75),
+        warm_up: Duration::from_millis(15),
+        timed: Duration::from_millis(50),
         ops: None,
     };
 
