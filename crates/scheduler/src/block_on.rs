@@ -10,8 +10,9 @@ use crate::worker::Worker;
 /// Runs `future` on the calling thread and waits for it.
 ///
 /// May be nested, on a worker or off it. On a worker, everything that waits behind this call, in the
-/// slot and in the local queue, is handed to the other workers before the thread sleeps. With a single
-/// worker there is nobody to hand it to: waiting there for a task of the same pool waits for ever.
+/// slot and in the local queue, is handed to the other workers before the thread sleeps. When all
+/// workers block there is nobody to hand it to: with a single worker, waiting there for a task of the
+/// same pool waits until the pool is shut down.
 ///
 /// # Panics
 ///
@@ -45,7 +46,7 @@ impl Signal {
         }
         Worker::with(|worker| {
             if let Some(worker) = worker {
-                worker.flush();
+                worker.before_blocking();
             }
         });
         while !self.take() {

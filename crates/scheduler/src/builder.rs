@@ -16,8 +16,8 @@ use crate::worker::{Worker, work_for};
 /// A function that runs on a worker thread, given the worker's index.
 type Hook = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// The largest number of workers: what the idle counts can hold.
-const MAX_WORKERS: usize = 32_767;
+/// The largest number of workers. Each keeps 24 bytes for each other one: 400 MB at this number.
+const MAX_WORKERS: usize = 4096;
 
 /// What a [`Pool`] is built from.
 ///
@@ -58,7 +58,8 @@ impl Builder {
 
     /// The most workers that the pool may have. Default: the knob `MAX_THREADS`, else 512.
     ///
-    /// Checked against [`threads`](Self::threads); this version starts no worker beyond them.
+    /// Checked against [`threads`](Self::threads) and otherwise without effect yet: no worker is
+    /// added later.
     pub fn max_threads(mut self, threads: usize) -> Self {
         self.max_threads = Some(threads);
         self
@@ -71,7 +72,8 @@ impl Builder {
         self
     }
 
-    /// The stack size of each worker thread, in bytes. Default: the standard library's.
+    /// The stack size of each worker thread, in bytes; at least 16 KiB. Default: the standard
+    /// library's, 2 MiB.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -191,7 +193,7 @@ impl Builder {
             error.kind(),
             format!(
                 "could not start worker {index} of {workers} with {stack}: {error}; \
-                 the workers before it were stopped: lower `threads` or `stack_size`, \
+                 no thread is left: lower `threads` or `stack_size`, \
                  or raise the system's limits"
             ),
         )
@@ -226,17 +228,20 @@ fn check_count(name: &str, count: usize) -> io::Result<usize> {
     }
 }
 
-/// Refuses what the standard library would panic on: sizes that overflow when they are rounded up
-/// to whole pages, and so can never be mapped.
+/// Refuses sizes that overflow when they are rounded up to whole pages, on which the standard
+/// library would panic, and those that it would silently raise.
 fn check_stack_size(bytes: Option<usize>) -> io::Result<()> {
-    const LIMIT: usize = usize::MAX / 2;
-    match bytes {
-        Some(bytes) if bytes > LIMIT => Err(invalid(format!(
-            "`stack_size` is {bytes} bytes: no address space holds that; \
-             leave it out for the default"
-        ))),
-        _ => Ok(()),
-    }
+    const LEAST: usize = 16 << 10;
+    const TOO_MUCH: usize = usize::MAX / 2 + 1;
+    let reason = match bytes {
+        Some(0..LEAST) => "a thread needs at least 16384",
+        Some(TOO_MUCH..) => "no address space holds that",
+        _ => return Ok(()),
+    };
+    let bytes = bytes.unwrap_or_default();
+    Err(invalid(format!(
+        "`stack_size` is {bytes} bytes: {reason}; leave it out for the default"
+    )))
 }
 
 /// Refuses what the standard library would panic on.
@@ -274,7 +279,7 @@ impl WorkerThread {
             core_affinity::set_for_current(core);
         }
         shared.idle.register(index);
-        work_for(&*shared);
+        work_for(shared.id);
         call(on_start, index);
         worker.run();
         drop(worker);

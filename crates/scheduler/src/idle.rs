@@ -165,9 +165,9 @@ impl Idle {
         newest
     }
 
-    /// Wakes every parked worker, for a shutdown. Any thread.
+    /// Wakes every parked worker, for a shutdown. Returns how many search now. Any thread.
     // Transitions: parked -> searching, for all.
-    pub(crate) fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) -> usize {
         let all = {
             let mut stack = lock(&self.stack);
             self.parked_to_searching(stack.len());
@@ -176,6 +176,7 @@ impl Idle {
         for index in all {
             self.parkers[index].unpark();
         }
+        self.counts().searching()
     }
 
     /// Moves `workers` popped under the stack's lock from one count to the other.

@@ -1,6 +1,6 @@
 //! An executor for the futures ecosystem that makes the hop, one task waking another on the same
 //! pool, almost free, without giving up what makes work stealing safe: whoever queues work may block or
-//! run long, and the work still starts soon.
+//! run long, and a worker that is free still starts it within microseconds.
 //!
 //! ```
 //! let task = runnext::spawn(async { "hello" });
@@ -76,5 +76,5 @@ not_modelled! {
     pub use task::{Meta, Task};
     pub use yield_now::{YieldNow, yield_now};
     #[doc(no_inline)]
-    pub use runnext_knobs::Knobs;
+    pub use runnext_knobs::{Knobs, Watch};
 }

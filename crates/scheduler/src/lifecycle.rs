@@ -8,12 +8,16 @@
 //!
 //! # Invariants
 //!
-//! * **L1** Every future is dropped exactly once, by whoever polls it to its end or, after `close`,
-//!   by the last worker to leave: never inside a wake and never under a lock.
+//! * **L1** Every future is dropped exactly once: by whoever polls it to its end or after its task
+//!   was cancelled, by a spawner that comes after `close`, or by a thread of the pool that cancels
+//!   what is left. Never inside a wake and never under a lock.
 //! * **L2** A drop of the pool's last handle only starts the shutdown. It may happen on a worker,
 //!   or inside somebody's wake, where waiting would be waiting for oneself.
 //! * **L3** A shutdown that says it is done has joined every thread, their thread-locals' destructors
 //!   included. Whoever calls it first joins, the others wait for that.
+//! * **L4** No worker waits in `block_on` for a task that nobody will run or cancel: after `close`,
+//!   what waits is cancelled by every worker that leaves or blocks, and by a thread made for it if
+//!   no worker was idle then.
 
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, full_barrier, lock, now};
 use std::sync::PoisonError;
@@ -49,15 +53,17 @@ impl Lifecycle {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// Begins the shutdown, followed by a full barrier. Any thread, any number of times.
+    /// Begins the shutdown, followed by a full barrier. True for the first call. Any thread.
     // Transitions: open -> closing.
-    pub(crate) fn close(&self) {
-        // Ordering: SeqCst, then a full barrier. Pairs with two readers of `is_closing`: a spawner,
+    pub(crate) fn close(&self) -> bool {
+        // Ordering: SeqCst, then a full barrier. Pairs with three readers of `is_closing`: a spawner,
         // which counts its task before it reads, against `Shared::drop_everything`, which reads the
-        // count; and a worker, which pushes itself onto the stack before it reads, against
-        // `Idle::wake_all`.
-        self.closing.store(true, Ordering::SeqCst);
+        // count; a worker, which pushes itself onto the stack before it reads, against
+        // `Idle::wake_all`; and a worker that blocks, which flushes before it reads, against
+        // `Shared::cancel_waiting`.
+        let first = !self.closing.swap(true, Ordering::SeqCst);
         full_barrier();
+        first
     }
 
     /// A worker stops polling. True for the last: it drops whatever is left. Worker thread only.
@@ -69,7 +75,7 @@ impl Lifecycle {
     /// Joins all threads of the pool, which is closing. Once, and not on one of them.
     pub(crate) fn join(&self, threads: Vec<JoinHandle<()>>) {
         for thread in threads {
-            // A panic in a thread-local's destructor is not ours to report.
+            // Our threads contain panics; one in a thread-local's destructor aborts the process.
             let _ = thread.join();
         }
         *lock(&self.joined) = true;

@@ -13,7 +13,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
+use std::io::{self, Write};
 use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -75,10 +75,11 @@ impl Pool {
         self.handle.shared.spawn(future)
     }
 
-    /// Runs `future` on the pool, through the global queue even on a worker: it starts soon, on any
-    /// worker, and never waits behind the task that spawns it.
+    /// Runs `future` on the pool, through the global queue even on a worker: the next worker that is
+    /// free takes it, and the one that spawns it does not come first.
     ///
-    /// For work that its spawner does not wait for, while the spawner goes on for long.
+    /// For work that its spawner does not wait for, while the spawner goes on for long. With a
+    /// single worker it waits for the spawner all the same.
     pub fn spawn_global<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -113,7 +114,8 @@ impl Pool {
     }
 
     /// Shuts the pool down and waits: running polls finish, every other future is dropped, on a
-    /// worker and exactly once, and all threads end.
+    /// thread of the pool and exactly once, and all threads end. A poll that sits in
+    /// [`block_on`](crate::block_on) finds the tasks that it waits for cancelled.
     ///
     /// A poll that never returns makes this wait for ever; [`shutdown_timeout`] bounds it. Called on a
     /// thread of this pool, also in a hook or a destructor, it only starts the shutdown, since it cannot wait for itself. Later calls
@@ -124,7 +126,8 @@ impl Pool {
         self.handle.shutdown(None);
     }
 
-    /// As [`shutdown`](Self::shutdown), waiting at most `timeout`. True if all threads have ended.
+    /// As [`shutdown`](Self::shutdown), waiting at most `timeout`. True if all threads have ended;
+    /// false if not, or if the system has no thread left for waiting on them.
     #[must_use = "false means that a poll still runs and its thread is still there"]
     pub fn shutdown_timeout(&self, timeout: Duration) -> bool {
         self.handle.shutdown(Some(timeout))
@@ -172,7 +175,7 @@ impl Handle {
 
     pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
         self.shared.close();
-        if works_for(&*self.shared) {
+        if works_for(self.shared.id) {
             return false;
         }
         let threads = lock(&self.threads).take();
@@ -196,9 +199,8 @@ impl Handle {
         };
         let joiner = thread::Builder::new().name("runnext-join".into());
         if joiner.spawn(join).is_err() {
-            // No thread to be had: later than asked for is better than never.
-            let threads = std::mem::take(&mut *lock(&threads));
-            self.shared.lifecycle.join(threads);
+            // No thread to be had. The caller's wait runs out then, and a later call may join.
+            *lock(&self.threads) = Some(std::mem::take(&mut *lock(&threads)));
         }
     }
 }
@@ -238,8 +240,24 @@ impl Switches {
     }
 }
 
+/// Tells pools apart, also one that is gone from one that lies at its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolId(u64);
+
+impl PoolId {
+    /// No pool.
+    pub(crate) const NONE: PoolId = PoolId(0);
+
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // Relaxed: only has to be unique.
+        PoolId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// The state that workers, tasks and handles share.
 pub(crate) struct Shared {
+    pub(crate) id: PoolId,
     pub(crate) switches: Switches,
     pub(crate) remotes: Box<[Arc<Remote>]>,
     pub(crate) idle: Idle,
@@ -255,6 +273,7 @@ impl Shared {
     pub(crate) fn new(knobs: Knobs, queues: Vec<Stealer<Runnable>>) -> Self {
         let workers = queues.len();
         Shared {
+            id: PoolId::next(),
             switches: Switches::new(&knobs, workers),
             remotes: queues.into_iter().map(Remote::new).map(Arc::new).collect(),
             idle: Idle::new(workers),
@@ -275,7 +294,7 @@ impl Shared {
         let (runnable, task) = task::build(self, future);
         Worker::with_own(&**self, |worker| {
             match worker {
-                Some(worker) => drop(worker.remote().counters.spawned.bump()),
+                Some(worker) => worker.count_spawned(),
                 None => self.count_spawned_outside(),
             }
             if self.lifecycle.is_closing() {
@@ -334,7 +353,7 @@ impl Shared {
         let shard = Worker::with_own(self, |worker| worker.map_or(0, |worker| worker.index));
         let entry = self.registry.insert(shard, waker.clone());
         if self.lifecycle.is_closing() {
-            // Too late for the shutdown to have found it there: queue it, to be dropped.
+            // A thread that cancels may have been here already: queue it for the next one.
             waker.wake_by_ref();
         }
         entry
@@ -355,35 +374,54 @@ impl Shared {
     }
 
     /// Begins the shutdown. Any thread, any number of times.
-    pub(crate) fn close(&self) {
-        self.lifecycle.close();
-        self.idle.wake_all();
+    pub(crate) fn close(self: &Arc<Self>) {
+        let first = self.lifecycle.close();
+        let idle = self.idle.wake_all();
+        let running_elsewhere = self.remotes.len() > usize::from(works_for(self.id));
+        if first && idle == 0 && running_elsewhere {
+            self.cancel_elsewhere();
+        }
+    }
+
+    /// Cancels on a thread made for it, when no worker was idle: each may be in a `block_on` that
+    /// waits for a task which only a cancellation ends (L4).
+    fn cancel_elsewhere(self: &Arc<Self>) {
+        let shared = self.clone();
+        let canceller = thread::Builder::new().name("runnext-cancel".into());
+        // Without a thread for it, the first worker to leave does it.
+        drop(canceller.spawn(move || shared.cancel_waiting()));
     }
 
     /// A worker has flushed its queues and polls no more; the last one drops what is left.
     pub(crate) fn leave(&self) {
+        self.cancel_waiting();
         if self.lifecycle.leave() {
             self.drop_everything();
+        }
+    }
+
+    /// Drops every future that waits for a wake or in the injector, and so cancels its task. Any
+    /// thread that is neither within a wake nor holds a lock, once the pool is closing.
+    pub(crate) fn cancel_waiting(&self) {
+        // Each waiting task queues itself; one that is queued already stays where it is.
+        self.registry.wake_all();
+        while let Some(task) = self.injector.pop() {
+            drop(task); // Unwind: destructors of futures are contained, see `task`
         }
     }
 
     /// Drops every future that is left (L1). The last worker only, after it has left its loop, so
     /// that whatever the destructors wake goes to the injector and is dropped here as well.
     fn drop_everything(&self) {
-        loop {
-            // Each waiting task queues itself; one that is queued already stays where it is.
-            self.registry.wake_all();
-            while let Some(task) = self.injector.pop() {
-                drop(task); // Unwind: destructors of futures are contained, see `task`
-            }
-            if self.live_tasks() == 0 {
-                break;
-            }
+        const PAUSE: Duration = Duration::from_micros(50);
+        while self.live_tasks() > 0 {
             // Some other thread is between waking a task and queuing it, or drops a future.
-            thread::yield_now();
+            thread::sleep(PAUSE);
+            self.cancel_waiting();
         }
         if self.knobs.stats_at_exit() {
-            eprintln!("{}", self.stats());
+            // A closed standard error is no reason to fail: `eprintln!` would panic.
+            let _ = writeln!(io::stderr(), "{}", self.stats());
         }
     }
 

@@ -45,8 +45,7 @@ mod tests;
 ///
 /// # Safety
 ///
-/// `from_raw(into_raw(x))` must give back `x`, from any thread that `x` may be sent to, and
-/// `into_raw` must not hand out the same pointer for two values that are alive at once.
+/// `from_raw(into_raw(x))` must give back `x`, from any thread that `x` may be sent to.
 pub unsafe trait Raw: Send + Sized {
     /// Gives the value up as a pointer.
     fn into_raw(self) -> NonNull<()>;
@@ -59,7 +58,7 @@ pub unsafe trait Raw: Send + Sized {
     unsafe fn from_raw(raw: NonNull<()>) -> Self;
 }
 
-// SAFETY: `Runnable` documents `into_raw` and `from_raw` as inverses; each runnable is unique.
+// SAFETY: `Runnable` documents `into_raw` and `from_raw` as inverses.
 unsafe impl<M: Send + Sync> Raw for async_task::Runnable<M> {
     fn into_raw(self) -> NonNull<()> {
         async_task::Runnable::into_raw(self)
@@ -71,7 +70,7 @@ unsafe impl<M: Send + Sync> Raw for async_task::Runnable<M> {
     }
 }
 
-// SAFETY: `Box::into_raw` and `Box::from_raw` are inverses; a box is unique.
+// SAFETY: `Box::leak` and `Box::from_raw` are inverses.
 unsafe impl<T: Send> Raw for Box<T> {
     fn into_raw(self) -> NonNull<()> {
         NonNull::from(Box::leak(self)).cast()

@@ -42,6 +42,10 @@ use crate::worker::Worker;
 /// until its future is dropped. Awaiting a task that was cancelled, for instance because its pool
 /// was shut down, panics; [`fallible`](async_task::Task::fallible) turns that into `None`. A panic
 /// of the task resumes in whoever awaits it.
+///
+/// async-task aborts the process when a panic comes from where nobody could catch it: the
+/// destructor of an output or of a panic payload that nobody takes, or the waker of whoever awaits
+/// the task.
 pub type Task<T> = async_task::Task<T, Meta>;
 
 /// A task that is due to be polled.

@@ -39,7 +39,7 @@ use std::ptr;
 use crossbeam_utils::CachePadded;
 
 use crate::contain::contain;
-use crate::pool::Shared;
+use crate::pool::{PoolId, Shared};
 use crate::queue::{Local, Stealer};
 use crate::search::Searcher;
 use crate::slot::Slot;
@@ -59,19 +59,19 @@ thread_local! {
     /// initialised at compile time, so that reading it is one load, at any time of a thread's life.
     static CURRENT: Cell<*const Worker> = const { Cell::new(ptr::null()) };
 
-    /// The pool that this thread works for, or null: from its start hook to its stop hook, and so
-    /// longer than `CURRENT`. Compared, never followed.
-    static EMPLOYER: Cell<*const Shared> = const { Cell::new(ptr::null()) };
+    /// The pool that this thread works for, if any: from its start hook to the destructors of its
+    /// thread-locals, and so longer than `CURRENT`.
+    static EMPLOYER: Cell<PoolId> = const { Cell::new(PoolId::NONE) };
 }
 
-/// Says that this thread works for `pool`, whose threads all end before it does. Once a thread.
-pub(crate) fn work_for(pool: *const Shared) {
+/// Says that this thread works for `pool`. Once a thread.
+pub(crate) fn work_for(pool: PoolId) {
     EMPLOYER.set(pool);
 }
 
 /// Whether this is one of `pool`'s threads, which therefore must not wait for them.
-pub(crate) fn works_for(pool: *const Shared) -> bool {
-    ptr::eq(EMPLOYER.get(), pool)
+pub(crate) fn works_for(pool: PoolId) -> bool {
+    EMPLOYER.get() == pool
 }
 
 /// What others may touch of a worker.
@@ -287,6 +287,23 @@ impl Worker {
     pub(crate) fn count_wake(&self, woke: bool) {
         if woke {
             self.remote().counters.wakes_requested.bump();
+        }
+    }
+
+    pub(crate) fn count_spawned(&self) {
+        self.remote().counters.spawned.bump();
+    }
+
+    /// Lets nothing wait behind a poll that is about to block: the other workers get it, or, once
+    /// the pool is closing, nobody (L4). Worker thread only.
+    pub(crate) fn before_blocking(&self) {
+        self.flush();
+        while self.shared.lifecycle.is_closing() {
+            self.shared.cancel_waiting();
+            if !self.remote().has_work() {
+                break;
+            }
+            self.flush(); // a destructor has woken something
         }
     }
 

@@ -41,7 +41,7 @@ fn no_threads() {
 #[test]
 fn absurdly_many_threads() {
     for many in [32_768, usize::MAX] {
-        let parts = [&*many.to_string(), "32767"];
+        let parts = [&*many.to_string(), "4096"];
         let invalid = ErrorKind::InvalidInput;
         refused(
             Pool::builder().threads(many),
@@ -109,6 +109,17 @@ fn a_stack_size_that_overflows() {
         ErrorKind::InvalidInput,
         &["`stack_size`", &usize::MAX.to_string()],
     );
+}
+
+#[test]
+fn a_stack_size_that_no_thread_can_live_on() {
+    for bytes in [0, 1, 16_383] {
+        refused(
+            Pool::builder().threads(1).stack_size(bytes),
+            ErrorKind::InvalidInput,
+            &["`stack_size`", &bytes.to_string(), "at least 16384"],
+        );
+    }
 }
 
 /// Builds a pool that cannot be, and looks what the attempt leaves behind. Gives the number of workers that ran.

@@ -1,8 +1,9 @@
 //! Shutdown: what it waits for, what it cancels, and from where it may be called.
 //!
-//! Its further concerns have modules of their own: destructors that come back to the pool, and the threads with
-//! their hooks.
+//! Its further concerns have modules of their own: polls that block meanwhile, destructors that come back to the
+//! pool, and the threads with their hooks.
 
+mod blocked;
 mod destructors;
 mod threads;
 

@@ -174,3 +174,20 @@ fn a_second_shutdown_waits_for_the_same_threads() {
         assert!(pool.shutdown_timeout(LIMIT));
     });
 }
+
+/// The new pool may lie where the gone one lay; it is not its own for that.
+#[test]
+fn a_thread_local_of_a_gone_pool_waits_for_a_new_one() {
+    for_each_setting(Workers::One, |setting| {
+        let (old, builder) = (setting.pool(), setting.builder());
+        in_time(move || {
+            let (sends, pools) = channel::<Pool>();
+            let (tells, told) = channel();
+            let destructor = move || _ = tells.send(next(&pools).shutdown_timeout(LIMIT));
+            keep_on_a_worker(&old, OnDrop::new(destructor));
+            drop(old);
+            sends.send(builder.build().unwrap()).unwrap();
+            assert!(next(&told), "joined, not only begun");
+        });
+    });
+}

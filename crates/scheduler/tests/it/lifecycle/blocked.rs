@@ -1,0 +1,82 @@
+//! Shutdown while polls sit in `block_on` and wait for tasks of the same pool (L4).
+
+use std::future::{Future, pending};
+use std::sync::mpsc::{Sender, channel};
+
+use runnext::{Pool, Task};
+
+use crate::support::*;
+
+/// Spawns, for each worker, a task that blocks its worker until `child` ends. Returns once all of them block.
+fn block_workers<F>(pool: &Pool, child: fn() -> F, alive: &Drops)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (blocks, blocking) = channel();
+    let workers = pool.stats().workers_count;
+    for _ in 0..workers {
+        let (blocks, witness) = (blocks.clone(), alive.witness());
+        pool.spawn_global(async move {
+            let _witness = witness;
+            wait_for(runnext::spawn(child()), &blocks);
+        })
+        .detach();
+    }
+    (0..workers).for_each(|_| next(&blocking));
+}
+
+fn wait_for(task: Task<()>, blocks: &Sender<()>) {
+    blocks.send(()).unwrap();
+    assert_eq!(runnext::block_on(task.fallible()), None, "cancelled");
+}
+
+#[test]
+fn l4_a_shutdown_cancels_what_blocked_polls_wait_for() {
+    on_each_pool(Workers::Any, |pool| {
+        let alive = Drops::default();
+        block_workers(pool, pending, &alive);
+        assert!(pool.shutdown_timeout(LIMIT));
+        assert_eq!(alive.count(), pool.stats().workers_count);
+        assert_at_rest(pool);
+    });
+}
+
+#[test]
+fn l4_so_does_the_drop_of_the_last_handle() {
+    for_each_setting(Workers::Any, |setting| {
+        let (stops, stopped) = channel::<()>();
+        let builder = setting.builder().on_thread_stop(move |_| {
+            let _alive = &stops;
+        });
+        in_time(move || {
+            let pool = builder.build().unwrap();
+            block_workers(&pool, pending, &Drops::default());
+            drop(pool);
+            assert_dropped(&stopped); // all workers are gone
+        });
+    });
+}
+
+#[test]
+fn l4_a_poll_that_blocks_after_the_shutdown_began_is_freed_too() {
+    on_each_pool(Workers::Any, |pool| {
+        let (blocks, _blocking) = channel();
+        let (runs, running) = channel();
+        let (go, gone) = channel::<()>();
+        pool.spawn(async move {
+            let child = runnext::spawn(pending());
+            runs.send(()).unwrap();
+            next(&gone);
+            wait_for(child, &blocks);
+        })
+        .detach();
+        next(&running);
+        let shutdown = std::thread::spawn({
+            let pool = pool.clone();
+            move || pool.shutdown_timeout(LIMIT)
+        });
+        until(|| pool.is_shutdown());
+        go.send(()).unwrap();
+        assert!(shutdown.join().unwrap());
+    });
+}
