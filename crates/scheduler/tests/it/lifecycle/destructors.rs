@@ -6,6 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
+use std::time::Duration;
 
 use runnext::{Pool, Task};
 
@@ -168,6 +169,34 @@ fn databend_20103_a_destructor_shuts_the_pool_down() {
         left.detach();
         drop(cancelled);
         (0..2).for_each(|_| next(&returned));
+    });
+}
+
+/// With no idle worker at the beginning of the shutdown, others than the workers may run the destructor.
+#[test]
+fn databend_20103_a_destructor_shuts_the_pool_down_whose_workers_are_all_busy() {
+    for_each_setting(Workers::Any, |setting| {
+        for _ in 0..20 {
+            let pool = setting.pool();
+            within(LIMIT, &pool.clone(), move || {
+                let inner = pool.clone();
+                let (returns, returned) = channel();
+                let (task, _waker) = sleeper_with_destructor(&pool, move || {
+                    inner.shutdown();
+                    returns.send(()).unwrap();
+                });
+                task.detach();
+                let busy: Vec<_> = (0..pool.stats().workers_count)
+                    .map(|_| occupy(&pool))
+                    .collect();
+                let began = !pool.shutdown_timeout(Duration::from_millis(1));
+                assert!(began, "no worker can have left");
+                drop(busy);
+                next(&returned);
+                pool.shutdown();
+                assert_at_rest(&pool);
+            });
+        }
     });
 }
 
