@@ -13,7 +13,7 @@
 //!   what is left. Never inside a wake and never under a lock.
 //! * **L2** A drop of the pool's last handle only starts the shutdown. It may happen on a worker,
 //!   or inside somebody's wake, where waiting would be waiting for oneself.
-//! * **L3** A shutdown that says it is done has joined every thread, their thread-locals' destructors
+//! * **L3** A shutdown that says it is done has joined every worker's thread, their thread-locals' destructors
 //!   included. Whoever calls it first joins, the others wait for that.
 //! * **L4** No worker waits in `block_on` for a task that nobody will run or cancel: after `close`,
 //!   what waits is cancelled by every worker that leaves or blocks, and by a thread made for it if

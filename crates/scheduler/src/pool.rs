@@ -28,7 +28,7 @@ use crate::queue::{Injector, Stealer};
 use crate::stats::{Outside, Stats, WorkerStats};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
-use crate::worker::{Remote, Worker, works_for};
+use crate::worker::{Remote, Worker, work_for, works_for};
 
 /// A pool of worker threads that runs futures.
 ///
@@ -389,7 +389,12 @@ impl Shared {
         let shared = self.clone();
         let canceller = thread::Builder::new().name("runnext-cancel".into());
         // Without a thread for it, the first worker to leave does it.
-        drop(canceller.spawn(move || shared.cancel_waiting()));
+        let cancel = move || {
+            // The last worker waits for what is dropped here: a destructor must not wait for it.
+            work_for(shared.id);
+            shared.cancel_waiting();
+        };
+        drop(canceller.spawn(cancel));
     }
 
     /// A worker has flushed its queues and polls no more; the last one drops what is left.
