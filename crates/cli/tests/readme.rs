@@ -14,5 +14,8 @@ fn the_readmes_table_is_the_measured_one() {
     let readme = table(include_str!("../../../README.md"));
     let measured = table(include_str!("../../../docs/MEASUREMENTS.md"));
     assert!(readme.starts_with("| scenario |"), "no table: {readme}");
-    assert_eq!(readme, measured, "run `scripts/measure`, do not edit by hand");
+    assert_eq!(
+        readme, measured,
+        "run `scripts/measure`, do not edit by hand"
+    );
 }
