@@ -17,25 +17,14 @@ const FAIR: u64 = 64;
 #[test]
 fn smol_171_a_greedy_task_lets_others_run() {
     on_each_pool(Workers::Any, |pool| {
-        let stop = Arc::new(AtomicBool::new(false));
-        let greedy: Vec<_> = (0..pool.stats().workers_count)
-            .map(|_| {
-                let stop = stop.clone();
-                pool.spawn(async move {
-                    while !stop.load(Ordering::Relaxed) {
-                        yield_now().await;
-                    }
-                })
-            })
-            .collect();
+        let stop = yield_until_stopped(pool, pool.stats().workers_count);
         // From outside; and in turns with a task that is woken on the greedy one's own worker.
         for _ in 0..20 {
             pool.block_on(pool.spawn(async {}));
             let inner = pool.clone();
             pool.block_on(pool.spawn(async move { inner.spawn(yield_now()).await }));
         }
-        stop.store(true, Ordering::Relaxed);
-        greedy.into_iter().for_each(|task| pool.block_on(task));
+        stop();
     });
 }
 

@@ -272,17 +272,7 @@ fn smolscale_2_block_on_in_a_task_may_wait_for_another_task() {
 #[test]
 fn smolscale_2_block_on_hands_over_to_workers_that_never_search() {
     on_each_pool(Workers::Several, |pool| {
-        let stop = Arc::new(AtomicBool::new(false));
-        let busy: Vec<_> = (1..pool.stats().workers_count)
-            .map(|_| {
-                let stop = stop.clone();
-                pool.spawn(async move {
-                    while !stop.load(Ordering::Relaxed) {
-                        yield_now().await;
-                    }
-                })
-            })
-            .collect();
+        let stop = yield_until_stopped(pool, pool.stats().workers_count - 1);
         for _ in 0..100 {
             let inner = pool.clone();
             let task = pool.spawn(async move {
@@ -291,8 +281,7 @@ fn smolscale_2_block_on_hands_over_to_workers_that_never_search() {
             });
             assert_eq!(pool.block_on(task), 6);
         }
-        stop.store(true, Ordering::Relaxed);
-        busy.into_iter().for_each(|task| pool.block_on(task));
+        stop();
     });
 }
 

@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runnext::{Pool, Task};
+use runnext::{Pool, Task, yield_now};
 
 /// Waits until `condition` holds. The watchdog around it ends a wait that is in vain.
 pub(crate) fn until(condition: impl Fn() -> bool) {
@@ -207,4 +207,22 @@ pub(crate) fn ping_pong(
         }
         echo.await;
     })
+}
+
+/// Spawns `count` tasks that do nothing but yield. The returned function stops them and waits for their end.
+pub(crate) fn yield_until_stopped(pool: &Pool, count: usize) -> impl FnOnce() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let spawn = |_| {
+        let stop = stop.clone();
+        pool.spawn(async move {
+            while !stop.load(Ordering::Relaxed) {
+                yield_now().await;
+            }
+        })
+    };
+    let tasks: Vec<_> = (0..count).map(spawn).collect();
+    move || {
+        stop.store(true, Ordering::Relaxed);
+        tasks.into_iter().for_each(|task| pool.block_on(task));
+    }
 }
