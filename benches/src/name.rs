@@ -7,49 +7,34 @@ use std::fmt;
 pub struct UnknownName {
     what: &'static str,
     wanted: String,
-    problem: Problem,
     choices: Vec<&'static str>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Problem {
-    Unknown,
-    /// A name that the project reserves, for something that this build cannot do.
-    NotInThisBuild,
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, wanted, .. } = self;
-        match self.problem {
-            Problem::Unknown => write!(f, "unknown {what} `{wanted}`")?,
-            Problem::NotInThisBuild => {
-                write!(f, "{what} `{wanted}` is not implemented by this build")?
-            }
-        }
-        write!(f, "; choose from `{}`", self.choices.join("`, `"))
+        let Self {
+            what,
+            wanted,
+            choices,
+        } = self;
+        let choices = choices.join("`, `");
+        write!(f, "unknown {what} `{wanted}`; choose from `{choices}`")
     }
 }
 
 impl std::error::Error for UnknownName {}
 
-/// Looks `wanted` up in `all`, by what `name` says of each. `reserved` names are told apart from unknown ones.
+/// Looks `wanted` up in `all`, by what `name` says of each.
 pub(crate) fn find<T: Copy>(
     what: &'static str,
     wanted: &str,
     all: &[T],
     name: impl Fn(T) -> &'static str,
-    reserved: &[&str],
 ) -> Result<T, UnknownName> {
     let found = all.iter().copied().find(|item| name(*item) == wanted);
     found.ok_or_else(|| UnknownName {
         what,
         wanted: wanted.to_owned(),
-        problem: if reserved.contains(&wanted) {
-            Problem::NotInThisBuild
-        } else {
-            Problem::Unknown
-        },
         choices: all.iter().map(|item| name(*item)).collect(),
     })
 }

@@ -163,7 +163,7 @@ impl FromStr for Scenario {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        find("scenario", name, &Self::ALL, Self::name, &[])
+        find("scenario", name, &Self::ALL, Self::name)
     }
 }
 

@@ -15,16 +15,15 @@ pub enum Variant {
     Base,
     /// The run-next slot, nothing deferred.
     RunNext,
+    /// The slot, and no request for a worker while somebody watches it: the default.
+    Defer,
+    /// Deferred as well, and a worker that takes an item asks for another one only if work is visible.
+    Lazy,
 }
 
 impl Variant {
     /// All variants of this build, in the order in which they are shown.
-    pub const ALL: [Self; 2] = [Self::Base, Self::RunNext];
-
-    /// Variants whose switches exist, but whose policy this build does not have.
-    ///
-    /// They would run as `run-next`, and a table would show one pool under three names.
-    const RESERVED: [&str; 2] = ["defer", "lazy"];
+    pub const ALL: [Self; 4] = [Self::Base, Self::RunNext, Self::Defer, Self::Lazy];
 
     /// The name as it is typed and printed.
     #[must_use]
@@ -32,6 +31,8 @@ impl Variant {
         match self {
             Self::Base => "base",
             Self::RunNext => "run-next",
+            Self::Defer => "defer",
+            Self::Lazy => "lazy",
         }
     }
 }
@@ -106,7 +107,7 @@ impl FromStr for Variant {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        find("variant", name, &Self::ALL, Self::name, &Self::RESERVED)
+        find("variant", name, &Self::ALL, Self::name)
     }
 }
 
@@ -114,7 +115,7 @@ impl FromStr for Peer {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        find("peer", name, &Self::ALL, Self::name, &[])
+        find("peer", name, &Self::ALL, Self::name)
     }
 }
 
@@ -122,13 +123,7 @@ impl FromStr for Subject {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        find(
-            "subject",
-            name,
-            &Self::all(),
-            Self::name,
-            &Variant::RESERVED,
-        )
+        find("subject", name, &Self::all(), Self::name)
     }
 }
 

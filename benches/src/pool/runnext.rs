@@ -19,13 +19,16 @@ pub(crate) fn start(variant: Variant, threads: &Threads) -> io::Result<RunnextPo
 }
 
 fn knobs(variant: Variant) -> Knobs {
-    let knobs = Knobs::from_env_or_warn()
-        .with_defer_worker_requests(false)
-        .with_lazy_dispatch_request(false);
-    match variant {
-        Variant::Base => knobs.with_run_next(false),
-        Variant::RunNext => knobs.with_run_next(true),
-    }
+    let (run_next, defer, lazy) = match variant {
+        Variant::Base => (false, false, false),
+        Variant::RunNext => (true, false, false),
+        Variant::Defer => (true, true, false),
+        Variant::Lazy => (true, true, true),
+    };
+    Knobs::from_env_or_warn()
+        .with_run_next(run_next)
+        .with_defer_worker_requests(defer)
+        .with_lazy_dispatch_request(lazy)
 }
 
 impl Pool for RunnextPool {
@@ -69,5 +72,24 @@ impl Spawner for RunnextPool {
                 total.wakes_requested + stats.remote_wakes_requested,
             ),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variant_turns_one_more_switch_on() {
+        let on = Variant::ALL.map(|variant| {
+            let knobs = knobs(variant);
+            [
+                knobs.run_next(),
+                knobs.defer_worker_requests(),
+                knobs.lazy_dispatch_request(),
+            ]
+            .map(u8::from)
+        });
+        assert_eq!(on, [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]);
     }
 }

@@ -51,7 +51,7 @@ fn futures_starts_and_drives() {
 }
 
 #[test]
-fn both_variants_start_and_drive() {
+fn all_variants_start_and_drive() {
     for variant in Variant::ALL {
         has_its_threads_and_returns_the_root(&runnext::start(variant, &free(3)).unwrap());
     }
@@ -70,7 +70,9 @@ fn a_variants_switches_are_really_set() {
         pool.spawner().counters()["slot_polls"]
     };
     assert_eq!(slot_polls(Variant::Base), 0);
-    assert!(slot_polls(Variant::RunNext) > 0);
+    for variant in [Variant::RunNext, Variant::Defer, Variant::Lazy] {
+        assert!(slot_polls(variant) > 0, "{variant}");
+    }
 }
 
 #[test]

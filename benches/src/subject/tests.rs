@@ -17,11 +17,11 @@ fn an_unknown_peer_is_answered_with_all_of_them() {
 }
 
 #[test]
-fn a_variant_to_come_is_not_called_unknown() {
-    let error = "defer".parse::<Variant>().unwrap_err();
+fn an_unknown_variant_is_answered_with_all_of_them() {
+    let error = "eager".parse::<Variant>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "variant `defer` is not implemented by this build; choose from `base`, `run-next`"
+        "unknown variant `eager`; choose from `base`, `run-next`, `defer`, `lazy`"
     );
 }
 
