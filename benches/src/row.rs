@@ -54,6 +54,10 @@ pub struct Figures {
     pub wall_min: f64,
     /// The slowest round's nanoseconds on the clock.
     pub wall_max: f64,
+    /// The least nanoseconds of processor time that a round took.
+    pub cpu_min: f64,
+    /// The most nanoseconds of processor time that a round took.
+    pub cpu_max: f64,
     /// Rounds that succeeded.
     pub rounds: usize,
     /// Operations that were timed, all rounds together.
@@ -101,7 +105,8 @@ impl Figures {
     /// `None` if there is nothing to take a median of.
     #[must_use]
     pub fn of(rounds: &[Measured]) -> Option<Self> {
-        let wall = sorted(rounds, |round| round.wall_ns);
+        let (wall_min, wall_max) = range(rounds, |round| round.wall_ns)?;
+        let (cpu_min, cpu_max) = range(rounds, |round| round.cpu_ns)?;
         let counted: Vec<_> = rounds
             .iter()
             .filter_map(|round| round.alloc_bytes_per_op)
@@ -109,8 +114,10 @@ impl Figures {
         Some(Self {
             wall_ns: median(rounds, |round| round.wall_ns)?,
             cpu_ns: median(rounds, |round| round.cpu_ns)?,
-            wall_min: *wall.first()?,
-            wall_max: *wall.last()?,
+            wall_min,
+            wall_max,
+            cpu_min,
+            cpu_max,
             rounds: rounds.len(),
             ops: rounds.iter().map(|round| round.ops).sum(),
             voluntary_switches_per_op: median(rounds, |round| round.voluntary_switches_per_op)?,
@@ -146,6 +153,11 @@ fn sorted<T>(rounds: &[T], figure: impl Fn(&T) -> f64) -> Vec<f64> {
     let mut figures: Vec<_> = rounds.iter().map(figure).collect();
     figures.sort_by(f64::total_cmp);
     figures
+}
+
+fn range<T>(rounds: &[T], figure: impl Fn(&T) -> f64) -> Option<(f64, f64)> {
+    let figures = sorted(rounds, figure);
+    Some((*figures.first()?, *figures.last()?))
 }
 
 /// The middle figure, or the mean of the two in the middle.

@@ -41,6 +41,7 @@ fn wall_and_cpu_have_medians_of_their_own() {
     let figures = Figures::of(&rounds).unwrap();
     assert_eq!((figures.wall_ns, figures.cpu_ns), (2.0, 20.0));
     assert_eq!((figures.wall_min, figures.wall_max), (1.0, 9.0));
+    assert_eq!((figures.cpu_min, figures.cpu_max), (10.0, 30.0));
     assert_eq!((figures.rounds, figures.ops), (3, 30));
 }
 
@@ -56,6 +57,8 @@ fn a_row_has_the_documented_shape() {
         "cpu_ns": 2.0,
         "wall_min": 1.5,
         "wall_max": 1.5,
+        "cpu_min": 2.0,
+        "cpu_max": 2.0,
         "rounds": 1,
         "ops": 10,
         "voluntary_switches_per_op": 0.5,

@@ -69,7 +69,8 @@ fn parse(page: &str) -> Document<'_> {
 fn measured(subject: &str, workers: u64, wall: [f64; 3]) -> Value {
     json!({
         "scenario": "ping-pong", "params": { "pairs": 4 }, "subject": subject, "workers": workers,
-        "wall_ns": wall[1], "wall_min": wall[0], "wall_max": wall[2], "cpu_ns": wall[1] * 1.5,
+        "wall_ns": wall[1], "wall_min": wall[0], "wall_max": wall[2],
+        "cpu_ns": wall[1] * 1.5, "cpu_min": wall[0] * 1.25, "cpu_max": wall[2] * 1.75,
         "rounds": 3, "ops": 98765, "voluntary_switches_per_op": 0.0625,
     })
 }
@@ -223,6 +224,26 @@ fn pictures_have_names_and_tables_headings() {
     for heading in elements(&page, "th") {
         assert!(heading.attribute("scope").is_some(), "{heading:?}");
     }
+}
+
+#[test]
+fn bars_of_wall_and_of_cpu_time_have_whiskers() {
+    let whiskers = |file: &Value| {
+        let page = Files::new(&file.to_string()).page();
+        let page = parse(&page);
+        let lines = elements(&page, "line");
+        let whiskers = lines
+            .iter()
+            .filter(|line| line.attribute("class") == Some("whisker"));
+        whiskers.count()
+    };
+    let mut file = fixture();
+    let both = whiskers(&file);
+    for row in file["rows"].as_array_mut().unwrap() {
+        row.as_object_mut().unwrap().remove("cpu_min");
+    }
+    let wall_only = whiskers(&file);
+    assert!(0 < wall_only && wall_only < both, "{wall_only} of {both}");
 }
 
 /// The texts of the cells with figures, row by row, of the table with this beginning of its caption.
