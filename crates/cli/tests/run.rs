@@ -161,6 +161,11 @@ fn servers_report_the_spread_of_their_round_trips() {
     .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("unsupported"));
+    // One line for each number of connections of each scenario.
+    let shown = stdout(&output);
+    let tails = shown.lines().filter(|line| line.contains("  p50 / p99 "));
+    assert_eq!(tails.count() % (2 * 2), 0, "{shown}");
+    assert!(shown.contains("  p50 / p99 "), "{shown}");
     for row in read_json(&file)["rows"].as_array().unwrap() {
         if row["subject"] == "limit" {
             assert!(

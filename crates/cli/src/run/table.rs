@@ -1,8 +1,16 @@
 //! What a run found, for people: a line for each scenario and parameter, a column for each subject.
+//!
+//! A second line holds median and 99th percentile of scenarios that take the time of each operation: there the tail is
+//! what matters, and a mean hides it.
+//!
+//! Where the window is too narrow for all subjects, the table goes on below with the rest of them and the same lines.
+//! Rejected: wrapping the cells, after which no two figures that belong together stand side by side.
+
+use std::ops::Range;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
-use runnext_bench::cell::Cell;
+use runnext_bench::cell::{Cell, Quantiles};
 use runnext_bench::machine::Machine;
 use runnext_bench::row::{Figures, Report, Row};
 use runnext_bench::scenario::Scenario;
@@ -11,33 +19,115 @@ use runnext_bench::subject::Subject;
 use super::grid::{Grid, Line};
 use crate::units::{Unit, workers};
 
+/// Columns of a window whose width is not known, as of a file.
+const WIDTH: usize = 120;
+
+/// What a column needs besides its text: a blank on either side, and a line.
+const FRAME: usize = 3;
+
+/// One printed line: the scenario, its number of workers, and a text for each subject.
+type Texts = Vec<String>;
+
+/// How many texts of a line stand before those of the subjects.
+const LABELS: usize = 2;
+
 /// The machine, the table, and how to read it.
 pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED);
-    let columns = grid.subjects.iter().map(|subject| heading(*subject));
-    table.set_header(
-        ["scenario".to_owned(), "workers".to_owned()]
-            .into_iter()
-            .chain(columns),
-    );
-    for line in &grid.lines {
-        table.add_row(texts(*line, grid, report));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let width = Table::new().width().map_or(WIDTH, usize::from);
+    let lines = lines(grid, report);
+    let tables: Vec<_> = blocks(&lines, width)
+        .into_iter()
+        .map(|subjects| block(&lines, subjects).to_string())
+        .collect();
+    let spread = grid.lines.iter().any(|line| line.scenario.entry().spread);
+    format!(
+        "{}\n{}\nwall / CPU time per operation{}, {}",
+        machine(&report.machine),
+        tables.join("\n"),
+        if spread {
+            "; p50 / p99 of single operations"
+        } else {
+            ""
+        },
+        describe_rounds(report, rounds),
+    )
+}
+
+fn describe_rounds(report: &Report, rounds: u32) -> String {
     let measured = report.rows.iter().filter_map(|row| row.figures.as_ref());
     let fewest = measured.map(|figures| figures.rounds).min();
-    let rounds = match rounds {
+    match rounds {
         1 => "one round".to_owned(),
         _ if fewest < Some(rounds as usize) => format!("median of up to {rounds} rounds"),
         _ => format!("median of {rounds} rounds"),
+    }
+}
+
+/// The headings and everything below them.
+fn lines(grid: &Grid, report: &Report) -> Vec<Texts> {
+    let labels = ["scenario", "workers"].map(str::to_owned);
+    let subjects = grid.subjects.iter().map(|subject| heading(*subject));
+    let mut lines = vec![labels.into_iter().chain(subjects).collect()];
+    for line in &grid.lines {
+        let rows: Vec<_> = grid
+            .subjects
+            .iter()
+            .map(|subject| find(*line, *subject, grid, report))
+            .collect();
+        let labels = [scenario(line.scenario, line.size), line.workers.to_string()];
+        let costs = rows.iter().map(|row| row.map_or_else(String::new, cost));
+        lines.push(labels.into_iter().chain(costs).collect());
+        if rows.iter().flatten().any(|row| quantiles(row).is_some()) {
+            let labels = ["  p50 / p99".to_owned(), String::new()];
+            let tails = rows.iter().map(|row| {
+                row.and_then(quantiles)
+                    .map_or_else(String::new, median_and_tail)
+            });
+            lines.push(labels.into_iter().chain(tails).collect());
+        }
+    }
+    lines
+}
+
+fn find<'a>(line: Line, subject: Subject, grid: &Grid, report: &'a Report) -> Option<&'a Row> {
+    let workers = line.workers_of(subject);
+    let index = grid.cells.iter().position(|cell| {
+        (cell.subject, cell.workers) == (subject, workers)
+            && (cell.scenario, cell.size) == (line.scenario, line.size)
+    })?;
+    report.rows.get(index)
+}
+
+/// Which columns stand in one table each, if none may be wider than `width`. A single column may.
+fn blocks(lines: &[Texts], width: usize) -> Vec<Range<usize>> {
+    let columns = lines[0].len();
+    let needs = |column: usize| {
+        let texts = lines.iter().map(|line| line[column].chars().count());
+        texts.max().unwrap_or(0) + FRAME
     };
-    format!(
-        "{}\n{table}\nwall / CPU time per operation, {rounds}",
-        machine(&report.machine)
-    )
+    let labels: usize = 1 + (0..LABELS).map(needs).sum::<usize>();
+    let (mut blocks, mut first, mut used) = (Vec::new(), LABELS, labels);
+    for column in LABELS..columns {
+        if used + needs(column) > width && column > first {
+            blocks.push(first..column);
+            (first, used) = (column, labels);
+        }
+        used += needs(column);
+    }
+    blocks.push(first..columns);
+    blocks
+}
+
+fn block(lines: &[Texts], subjects: Range<usize>) -> Table {
+    let texts = |line: &Texts| [&line[..LABELS], &line[subjects.clone()]].concat();
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    table.set_header(texts(&lines[0]));
+    table.add_rows(lines[1..].iter().map(texts));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 /// A line for each cell that failed.
@@ -97,21 +187,7 @@ fn machine(machine: &Machine) -> String {
     )
 }
 
-fn texts(line: Line, grid: &Grid, report: &Report) -> Vec<String> {
-    let mut texts = vec![scenario(line.scenario, line.size), line.workers.to_string()];
-    texts.extend(grid.subjects.iter().map(|subject| {
-        let workers = line.workers_of(*subject);
-        let index = grid.cells.iter().position(|cell| {
-            cell.subject == *subject
-                && cell.workers == workers
-                && (cell.scenario, cell.size) == (line.scenario, line.size)
-        });
-        index.map_or_else(String::new, |index| text(&report.rows[index]))
-    }));
-    texts
-}
-
-fn text(row: &Row) -> String {
+fn cost(row: &Row) -> String {
     match (&row.figures, &row.error, &row.unsupported) {
         (Some(figures), None, _) => wall_and_cpu(figures),
         (Some(figures), Some(_), _) => format!("{} (failed later)", wall_and_cpu(figures)),
@@ -121,9 +197,52 @@ fn text(row: &Row) -> String {
     }
 }
 
-/// Both in the unit that suits the wall time.
+fn quantiles(row: &Row) -> Option<Quantiles> {
+    row.figures.as_ref()?.quantiles
+}
+
 fn wall_and_cpu(figures: &Figures) -> String {
-    let unit = Unit::of(figures.wall_ns);
-    let (wall, cpu) = (unit.figure(figures.wall_ns), unit.figure(figures.cpu_ns));
-    format!("{wall} / {cpu} {}", unit.name)
+    pair(figures.wall_ns, figures.cpu_ns)
+}
+
+fn median_and_tail(quantiles: Quantiles) -> String {
+    pair(quantiles.p50_us * 1e3, quantiles.p99_us * 1e3)
+}
+
+/// Two times, both in the unit that suits the first.
+fn pair(one: f64, other: f64) -> String {
+    let unit = Unit::of(one);
+    format!(
+        "{} / {} {}",
+        unit.figure(one),
+        unit.figure(other),
+        unit.name
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_widths(widths: &[usize]) -> Vec<Texts> {
+        vec![widths.iter().map(|width| "x".repeat(*width)).collect()]
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_goes_on_below() {
+        let lines = of_widths(&[10, 7, 14, 14, 14]);
+        // One line at the left, and of each column its text and three more.
+        assert_eq!(blocks(&lines, 1 + 13 + 10 + 3 * 17), [2..5]);
+        assert_eq!(blocks(&lines, 1 + 13 + 10 + 2 * 17), [2..4, 4..5]);
+        assert_eq!(blocks(&lines, 0), [2..3, 3..4, 4..5]);
+        let widest = block(&lines, 2..4).to_string();
+        let width = widest.lines().map(|line| line.chars().count()).max();
+        assert_eq!(width, Some(1 + 13 + 10 + 2 * 17));
+    }
+
+    #[test]
+    fn two_times_share_the_unit_of_the_first() {
+        assert_eq!(pair(1234.0, 250.0), "1.23 / 0.25 us");
+        assert_eq!(pair(812.0, 1580.0), "812 / 1580 ns");
+    }
 }
