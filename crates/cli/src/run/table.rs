@@ -231,10 +231,14 @@ mod tests {
     #[test]
     fn a_table_that_is_too_wide_goes_on_below() {
         let lines = of_widths(&[10, 7, 14, 14, 14]);
+        let blocks = |width| -> Vec<_> {
+            let blocks = blocks(&lines, width).into_iter();
+            blocks.map(|block| (block.start, block.end)).collect()
+        };
         // One line at the left, and of each column its text and three more.
-        assert_eq!(blocks(&lines, 1 + 13 + 10 + 3 * 17), [2..5]);
-        assert_eq!(blocks(&lines, 1 + 13 + 10 + 2 * 17), [2..4, 4..5]);
-        assert_eq!(blocks(&lines, 0), [2..3, 3..4, 4..5]);
+        assert_eq!(blocks(1 + 13 + 10 + 3 * 17), [(2, 5)]);
+        assert_eq!(blocks(1 + 13 + 10 + 2 * 17), [(2, 4), (4, 5)]);
+        assert_eq!(blocks(0), [(2, 3), (3, 4), (4, 5)]);
         let widest = block(&lines, 2..4).to_string();
         let width = widest.lines().map(|line| line.chars().count()).max();
         assert_eq!(width, Some(1 + 13 + 10 + 2 * 17));
