@@ -8,10 +8,8 @@ use runnext_knobs::Knobs;
 
 use crate::contain::contain;
 use crate::pool::{Handle, Pool, Shared};
-use crate::queue::{self, Local};
 use crate::sync::{Arc, thread};
-use crate::task::Runnable;
-use crate::worker::{Worker, work_for};
+use crate::worker::{Ends, Worker, work_for};
 
 /// A function that runs on a worker thread, given the worker's index.
 type Hook = Arc<dyn Fn(usize) + Send + Sync>;
@@ -115,14 +113,13 @@ impl Builder {
     pub fn build(self) -> io::Result<Pool> {
         let knobs = self.effective_knobs()?;
         let workers = knobs.min_threads();
-        let (queues, stealers) = (0..workers).map(|_| queue::local()).unzip();
-        let queues: Vec<Local<Runnable>> = queues;
+        let (ends, remotes): (Vec<_>, Vec<_>) = (0..workers).map(|_| Ends::new()).unzip();
         let cores = Self::cores(knobs.pin_threads());
-        let shared = Arc::new(Shared::new(knobs, stealers));
+        let shared = Arc::new(Shared::new(knobs, remotes));
         let handle = Arc::new(Handle::new(shared.clone()));
-        for (index, queue) in queues.into_iter().enumerate() {
+        for (index, ends) in ends.into_iter().enumerate() {
             let thread = WorkerThread {
-                worker: Worker::new(shared.clone(), index, queue),
+                worker: Worker::new(shared.clone(), index, ends),
                 core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
                 on_start: self.on_thread_start.clone(),
                 on_stop: self.on_thread_stop.clone(),

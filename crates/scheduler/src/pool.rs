@@ -24,7 +24,7 @@ use crate::block_on;
 use crate::builder::Builder;
 use crate::idle::Idle;
 use crate::lifecycle::Lifecycle;
-use crate::queue::{Injector, Stealer};
+use crate::queue::Injector;
 use crate::stats::{Outside, Stats, WorkerStats};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
@@ -269,13 +269,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The state of a pool with one worker for each of `queues`.
-    pub(crate) fn new(knobs: Knobs, queues: Vec<Stealer<Runnable>>) -> Self {
-        let workers = queues.len();
+    /// The state of a pool whose workers are `remotes`.
+    pub(crate) fn new(knobs: Knobs, remotes: Vec<Remote>) -> Self {
+        let workers = remotes.len();
         Shared {
             id: PoolId::next(),
             switches: Switches::new(&knobs, workers),
-            remotes: queues.into_iter().map(Remote::new).map(Arc::new).collect(),
+            remotes: remotes.into_iter().map(Arc::new).collect(),
             idle: Idle::new(workers),
             injector: Injector::new(),
             lifecycle: Lifecycle::new(workers),

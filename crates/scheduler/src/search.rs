@@ -194,7 +194,7 @@ impl Searcher {
     fn steal_slot(&mut self, worker: &Worker, victim: usize) -> Look {
         let shared = &*worker.shared;
         let remote = &shared.remotes[victim];
-        if !remote.hop.slot.is_full() {
+        if !remote.slot.is_full() {
             if remote.queue.is_empty() {
                 self.sightings[victim].forget();
             }
@@ -203,7 +203,7 @@ impl Searcher {
         if !self.is_ripe(shared, victim) {
             return Look::Young;
         }
-        let Some(task) = remote.hop.slot.steal() else {
+        let Some(task) = remote.slot.steal() else {
             return Look::Nothing;
         };
         worker.remote().counters.slot_steals.bump();
@@ -211,7 +211,7 @@ impl Searcher {
     }
 
     fn is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
-        let polls = shared.remotes[victim].hop.polls.get();
+        let polls = shared.remotes[victim].slot.polls();
         self.sightings[victim].waited(polls, now()) >= shared.switches.steal_delay
     }
 }

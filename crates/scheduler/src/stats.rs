@@ -5,36 +5,8 @@
 //! A snapshot adds up counts that move meanwhile: each is exact on its own and never decreases;
 //! two of them may differ by what happened in between. Names that tokio-metrics has are its names.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Count};
 use std::fmt;
-
-/// A count with one writer.
-#[derive(Debug, Default)]
-pub(crate) struct Count(AtomicU64);
-
-impl Count {
-    /// Adds one. Owner only.
-    #[inline]
-    pub(crate) fn bump(&self) -> u64 {
-        self.add(1)
-    }
-
-    /// Adds `n` and returns the new value. Owner only.
-    #[inline]
-    pub(crate) fn add(&self, n: u64) -> u64 {
-        // Relaxed: the owner is the only writer, readers want a number and no order.
-        let new = self.0.load(Ordering::Relaxed) + n;
-        self.0.store(new, Ordering::Relaxed);
-        new
-    }
-
-    /// The value. Any thread.
-    #[inline]
-    pub(crate) fn get(&self) -> u64 {
-        // Relaxed: see `add`.
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 macro_rules! worker_counters {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
@@ -50,8 +22,6 @@ macro_rules! worker_counters {
         pub struct WorkerStats {
             /// Polls of tasks, wherever they came from.
             pub polls_count: u64,
-            /// Polls of tasks that came out of this worker's own slot.
-            pub slot_polls: u64,
             /// Whether an item waits in the slot now.
             pub slot_full: bool,
             /// Items in the local queue now.
@@ -68,7 +38,6 @@ macro_rules! worker_counters {
         impl WorkerStats {
             pub(crate) fn accumulate(&mut self, other: &WorkerStats) {
                 self.polls_count += other.polls_count;
-                self.slot_polls += other.slot_polls;
                 self.slot_full |= other.slot_full;
                 self.local_queue_depth += other.local_queue_depth;
                 $(self.$name += other.$name;)+
@@ -78,6 +47,8 @@ macro_rules! worker_counters {
 }
 
 worker_counters! {
+    /// Polls of tasks that came out of this worker's own slot.
+    slot_polls,
     /// Tasks that this worker scheduled into its local queue.
     local_schedule_count,
     /// Tasks that this worker scheduled into its local queue because its slot was full.

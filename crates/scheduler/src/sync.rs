@@ -4,18 +4,20 @@
 //! same source into a model. The cfg is ours alone: a dependant that sets `--cfg loom` for its own
 //! tests gets the real pool.
 //!
-//! Two helpers carry the memory model:
+//! These helpers carry the memory model:
 //!
 //! * [`full_barrier`] orders everything before it against everything after it.
 //! * [`complete_barrier`] stands after a `SeqCst` read-modify-write that already is a full barrier.
 //!   std needs nothing more, since the accesses that it pairs with are `SeqCst` as well; loom
 //!   treats `SeqCst` accesses as acquire and release, so there it is a fence.
+//! * [`light_barrier`] and [`heavy_barrier`] are a pair: together they order two threads as two full
+//!   barriers would, but the heavy side pays for both. In a model both are fences.
 
 #[cfg(not(runnext_loom))]
 mod imp {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
     };
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
@@ -23,8 +25,10 @@ mod imp {
 
 #[cfg(runnext_loom)]
 mod imp {
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
-    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
+    };
+    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 }
 
 pub(crate) use imp::*;
@@ -40,6 +44,99 @@ pub(crate) fn full_barrier() {
 pub(crate) fn complete_barrier() {
     #[cfg(runnext_loom)]
     fence(Ordering::SeqCst);
+}
+
+/// The half of an asymmetric pair that costs nothing: the other side executes it for us.
+#[inline]
+pub(crate) fn light_barrier() {
+    #[cfg(not(runnext_loom))]
+    compiler_fence(Ordering::SeqCst);
+    #[cfg(runnext_loom)]
+    fence(Ordering::SeqCst);
+}
+
+/// A full barrier on this thread, and on every other thread of the process at some moment during
+/// the call: a thread that runs is interrupted for it, one that does not has had it when it was
+/// switched off. False if the system refused, although [`asymmetric_barriers`] are there.
+#[cold]
+pub(crate) fn heavy_barrier() -> bool {
+    #[cfg(runnext_loom)]
+    fence(Ordering::SeqCst);
+    membarrier::execute()
+}
+
+/// Whether this system has a heavy barrier.
+pub(crate) fn asymmetric_barriers() -> bool {
+    membarrier::is_ready()
+}
+
+#[cfg(all(target_os = "linux", not(runnext_loom)))]
+mod membarrier {
+    use once_cell::sync::OnceCell;
+    use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
+
+    /// Registers the process on first use: the kernel then knows whom to interrupt.
+    pub(super) fn is_ready() -> bool {
+        static READY: OnceCell<bool> = OnceCell::new();
+        *READY.get_or_init(|| {
+            membarrier_query().contains_command(MembarrierCommand::PrivateExpedited)
+                && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        })
+    }
+
+    pub(super) fn execute() -> bool {
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+    }
+}
+
+#[cfg(all(not(target_os = "linux"), not(runnext_loom)))]
+mod membarrier {
+    pub(super) fn is_ready() -> bool {
+        false
+    }
+
+    pub(super) fn execute() -> bool {
+        false
+    }
+}
+
+#[cfg(runnext_loom)]
+mod membarrier {
+    pub(super) fn is_ready() -> bool {
+        true
+    }
+
+    pub(super) fn execute() -> bool {
+        true
+    }
+}
+
+/// A count with one writer.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    /// Adds one. Owner only.
+    #[inline]
+    pub(crate) fn bump(&self) -> u64 {
+        self.add(1)
+    }
+
+    /// Adds `n` and returns the new value. Owner only.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) -> u64 {
+        // Relaxed: the owner is the only writer, readers want a number and no order.
+        let new = self.0.load(Ordering::Relaxed) + n;
+        self.0.store(new, Ordering::Relaxed);
+        new
+    }
+
+    /// The value. Any thread.
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: see `add`.
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Puts one worker's thread to sleep and wakes it. A wake that comes first is remembered.

@@ -40,10 +40,10 @@ use crossbeam_utils::CachePadded;
 
 use crate::contain::contain;
 use crate::pool::{PoolId, Shared};
-use crate::queue::{Local, Stealer};
+use crate::queue::{self, Local, Stealer};
 use crate::search::Searcher;
-use crate::slot::Slot;
-use crate::stats::{Count, Counters, WorkerStats};
+use crate::slot::{Slot, Thief};
+use crate::stats::{Counters, WorkerStats};
 use crate::sync::Arc;
 use crate::task::Runnable;
 
@@ -77,42 +77,45 @@ pub(crate) fn works_for(pool: PoolId) -> bool {
 /// What others may touch of a worker.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    /// The lines are apart: the owner writes `hop` at every poll, `counters` at every other event,
-    /// and thieves pull `queue` towards them.
-    pub(crate) hop: CachePadded<Hop>,
+    /// The slot has a line of its own, which the owner writes at every poll; `counters` is written
+    /// by the owner as well, and thieves pull `queue` towards them.
+    pub(crate) slot: Thief<Runnable>,
     pub(crate) queue: CachePadded<Stealer<Runnable>>,
     pub(crate) counters: CachePadded<Counters>,
 }
 
-/// What the hop writes, on one cache line.
-#[derive(Debug, Default)]
-pub(crate) struct Hop {
-    pub(crate) slot: Slot<Runnable>,
-    /// Polls so far. A looker that sees it stand still knows that the owner sits in one poll.
-    pub(crate) polls: Count,
-    pub(crate) slot_polls: Count,
+/// A worker's own ends of what it shares with thieves.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    slot: Slot<Runnable>,
+    queue: Local<Runnable>,
+}
+
+impl Ends {
+    /// The ends of a new worker, and what the others get of it.
+    pub(crate) fn new() -> (Self, Remote) {
+        let slot = Slot::new();
+        let (queue, stealer) = queue::local();
+        let remote = Remote {
+            slot: slot.thief(),
+            queue: CachePadded::new(stealer),
+            counters: CachePadded::default(),
+        };
+        (Ends { slot, queue }, remote)
+    }
 }
 
 impl Remote {
-    pub(crate) fn new(queue: Stealer<Runnable>) -> Self {
-        Remote {
-            hop: CachePadded::default(),
-            queue: CachePadded::new(queue),
-            counters: CachePadded::default(),
-        }
-    }
-
     /// Whether something waits here that another worker could run. Any thread.
     pub(crate) fn has_work(&self) -> bool {
-        self.hop.slot.is_full() || !self.queue.is_empty()
+        self.slot.is_full() || !self.queue.is_empty()
     }
 
     pub(crate) fn stats(&self) -> WorkerStats {
         let mut stats = WorkerStats::default();
         self.counters.copy_into(&mut stats);
-        stats.polls_count = self.hop.polls.get();
-        stats.slot_polls = self.hop.slot_polls.get();
-        stats.slot_full = self.hop.slot.is_full();
+        stats.polls_count = self.slot.polls();
+        stats.slot_full = self.slot.is_full();
         stats.local_queue_depth = self.queue.len();
         stats
     }
@@ -124,17 +127,19 @@ pub(crate) struct Worker {
     /// `shared.remotes[index]`, without the way there.
     remote: Arc<Remote>,
     pub(crate) index: usize,
+    slot: Slot<Runnable>,
     pub(crate) queue: Local<Runnable>,
     slot_streak: Cell<u32>,
 }
 
 impl Worker {
-    pub(crate) fn new(shared: Arc<Shared>, index: usize, queue: Local<Runnable>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, index: usize, ends: Ends) -> Self {
         Worker {
             remote: shared.remotes[index].clone(),
             shared,
             index,
-            queue,
+            slot: ends.slot,
+            queue: ends.queue,
             slot_streak: Cell::new(0),
         }
     }
@@ -170,9 +175,8 @@ impl Worker {
     }
 
     fn run_tasks(&self, searcher: &mut Searcher) {
-        let hop = &*self.remote().hop;
-        while let Some(task) = self.next(hop, searcher) {
-            hop.polls.bump();
+        while let Some(task) = self.next(searcher) {
+            self.slot.begin_poll();
             // Unwind: user code; see `run`. Nothing is held across it.
             task.run();
         }
@@ -180,39 +184,36 @@ impl Worker {
 
     /// The next task, or `None` once the pool closes.
     #[inline]
-    fn next(&self, hop: &Hop, searcher: &mut Searcher) -> Option<Runnable> {
+    fn next(&self, searcher: &mut Searcher) -> Option<Runnable> {
         if self.shared.lifecycle.is_closing() {
             return None;
         }
-        self.next_own(hop).or_else(|| searcher.search(self))
+        self.next_own().or_else(|| searcher.search(self))
     }
 
     #[inline]
-    fn next_own(&self, hop: &Hop) -> Option<Runnable> {
-        if hop.polls.get().is_multiple_of(INJECTOR_INTERVAL)
+    fn next_own(&self) -> Option<Runnable> {
+        if self.slot.polls().is_multiple_of(INJECTOR_INTERVAL)
             && let Some(task) = self.next_injected()
         {
             return Some(task);
         }
         let streak = self.slot_streak.get();
         if streak < SLOT_STREAK
-            && let Some(task) = hop.slot.take()
+            && let Some(task) = self.next_in_slot()
         {
             self.slot_streak.set(streak + 1);
-            hop.slot_polls.bump();
             return Some(task);
         }
         self.slot_streak.set(0);
-        self.next_queued(hop)
+        let queued = self.queue.pop().or_else(|| self.next_injected());
+        queued.or_else(|| self.next_in_slot()) // a streak ended, but nothing older waits
     }
 
-    fn next_queued(&self, hop: &Hop) -> Option<Runnable> {
-        let queued = self.queue.pop().or_else(|| self.next_injected());
-        if queued.is_some() {
-            return queued;
-        }
-        let task = hop.slot.take()?; // a streak ended, but nothing older waits
-        hop.slot_polls.bump();
+    #[inline]
+    fn next_in_slot(&self) -> Option<Runnable> {
+        let task = self.slot.take()?;
+        self.remote.counters.slot_polls.bump();
         Some(task)
     }
 
@@ -240,7 +241,7 @@ impl Worker {
         if !self.shared.switches.run_next || (woken_while_running && self.older_work_waits()) {
             return self.enqueue(task);
         }
-        match self.remote().hop.slot.publish(task) {
+        match self.slot.publish(task) {
             Ok(()) if woken_while_running => {} // W3
             // Deferral, the next step, will not ask while somebody watches the slot; run-next alone
             // always asks.
@@ -310,7 +311,7 @@ impl Worker {
     /// Hands everything that waits on this worker to the others, oldest first after the slot's
     /// item. Worker thread only.
     pub(crate) fn flush(&self) {
-        let slot = self.remote().hop.slot.take();
+        let slot = self.slot.take();
         let queue = std::iter::from_fn(|| self.queue.pop());
         let mut any = false;
         for task in slot.into_iter().chain(queue) {

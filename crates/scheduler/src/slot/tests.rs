@@ -38,6 +38,7 @@ mod plain {
     fn s2_each_item_is_taken_exactly_once_under_contention() {
         const ITEMS: usize = 20_000;
         let slot = Slot::new();
+        let thieves = [slot.thief(), slot.thief()];
         let taken: Vec<AtomicUsize> = (0..ITEMS).map(|_| AtomicUsize::new(0)).collect();
         let total = AtomicUsize::new(0);
         let count = |item: Option<Box<usize>>| {
@@ -47,10 +48,11 @@ mod plain {
             }
         };
         thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
+            for thief in thieves {
+                let (total, count) = (&total, &count);
+                scope.spawn(move || {
                     while total.load(Ordering::Relaxed) < ITEMS {
-                        count(slot.steal());
+                        count(thief.steal());
                         thread::yield_now();
                     }
                 });
@@ -86,6 +88,7 @@ mod plain {
             )
         ) {
             let slot = Slot::new();
+            let thief = slot.thief();
             let mut model = None;
             for (n, op) in ops.into_iter().enumerate() {
                 match op {
@@ -97,9 +100,10 @@ mod plain {
                         model = Some(n);
                     }
                     Op::Take => prop_assert_eq!(slot.take().map(|b| *b), model.take()),
-                    Op::Steal => prop_assert_eq!(slot.steal().map(|b| *b), model.take()),
+                    Op::Steal => prop_assert_eq!(thief.steal().map(|b| *b), model.take()),
                 }
                 prop_assert_eq!(slot.is_full(), model.is_some());
+                prop_assert_eq!(thief.is_full(), model.is_some());
             }
         }
     }

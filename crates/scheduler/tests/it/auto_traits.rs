@@ -10,7 +10,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
 use runnext::queue::{Injector, Local, Stealer};
-use runnext::slot::Slot;
+use runnext::slot::{Slot, Thief};
 use runnext::{Builder, Knobs, Meta, Pool, Stats, Task, WorkerStats, YieldNow};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
@@ -32,7 +32,9 @@ assert_impl_all!(WorkerStats: Clone, Debug, Default, PartialEq, Send, Sync, Unpi
 assert_impl_all!(Knobs: Clone, Debug, Default, PartialEq, Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 
 // The slot and the queues move items between threads but never share one: `Cell` is not `Sync`.
-assert_impl_all!(Slot<Box<Cell<()>>>: Debug, Default, Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+assert_impl_all!(Slot<Box<Cell<()>>>: Debug, Default, Send, Unpin, UnwindSafe);
+assert_not_impl_any!(Slot<Box<()>>: Sync, Clone);
+assert_impl_all!(Thief<Box<Cell<()>>>: Clone, Debug, Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 assert_impl_all!(Injector<Cell<()>>: Debug, Default, Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 assert_impl_all!(Stealer<Cell<()>>: Debug, Send, Sync, Unpin);
 assert_impl_all!(Local<Cell<()>>: Debug, Send, Unpin);

@@ -5,7 +5,7 @@
 
 use crate::idle::Idle;
 use crate::queue::Injector;
-use crate::slot::Slot;
+use crate::slot::{Slot, Thief};
 use crate::sync::{AtomicBool, Ordering, Parker};
 use loom::sync::Arc;
 use loom::thread;
@@ -14,15 +14,20 @@ use loom::thread;
 struct Pool {
     idle: Idle,
     injector: Injector<Box<u32>>,
-    slots: Vec<Slot<Box<u32>>>,
+    thieves: Vec<Thief<Box<u32>>>,
 }
 
 impl Pool {
+    /// A pool whose workers publish nothing.
     fn new(workers: usize) -> Arc<Self> {
+        Self::with_slots(workers, &[])
+    }
+
+    fn with_slots(workers: usize, slots: &[&Slot<Box<u32>>]) -> Arc<Self> {
         Arc::new(Pool {
             idle: Idle::new(workers),
             injector: Injector::new(),
-            slots: (0..workers).map(|_| Slot::new()).collect(),
+            thieves: slots.iter().map(|slot| slot.thief()).collect(),
         })
     }
 
@@ -38,12 +43,12 @@ impl Pool {
     }
 
     fn look(&self) -> Option<u32> {
-        let stolen = || self.slots.iter().find_map(Slot::steal);
+        let stolen = || self.thieves.iter().find_map(Thief::steal);
         self.injector.pop().or_else(stolen).map(|item| *item)
     }
 
     fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.slots.iter().any(Slot::is_full)
+        !self.injector.is_empty() || self.thieves.iter().any(Thief::is_full)
     }
 
     /// Searches, parks and finds one item, by the protocol of `search`; then "runs" it, that is:
@@ -55,7 +60,9 @@ impl Pool {
                 self.idle.stop_searching(|| self.has_work());
                 return item;
             }
-            self.idle.park(worker, searching, || self.has_work());
+            if !self.idle.park(worker, searching, || self.has_work()) {
+                thread::yield_now(); // somebody is just taking what is left: let him
+            }
             searching = true;
         }
     }
@@ -104,12 +111,13 @@ fn loom_push_against_park() {
 #[test]
 fn loom_publish_against_park() {
     model(3, || {
-        let pool = Pool::new(2);
+        let slot = Slot::new();
+        let pool = Pool::with_slots(2, &[&slot]);
         let other = thread::spawn({
             let pool = pool.clone();
             move || pool.start(1).find_one(1)
         });
-        assert!(pool.slots[0].publish(Box::new(1)).is_ok());
+        assert!(slot.publish(Box::new(1)).is_ok());
         pool.idle.request_after_barrier(); // S3
         assert_eq!(found(vec![other]), [1]);
         pool.assert_at_rest();
@@ -137,9 +145,10 @@ fn loom_push_against_a_searcher_that_leaves() {
 
 /// Two searchers that leave at once, each with work in hand, while `queue_work` leaves some for the
 /// third worker, which is parked: one of the three must wake it, whoever thinks it is the last (I4).
-fn against_two_leaving_searchers(queue_work: fn(&Pool)) {
+fn against_two_leaving_searchers(queue_work: fn(&Pool, &Slot<Box<u32>>)) {
     model(3, move || {
-        let pool = Pool::new(3);
+        let slot = Slot::new();
+        let pool = Pool::with_slots(3, &[&slot]);
         pool.idle.push(2, false);
         let searchers: Vec<_> = (0..2)
             .map(|_| {
@@ -148,7 +157,7 @@ fn against_two_leaving_searchers(queue_work: fn(&Pool)) {
                 thread::spawn(move || pool.idle.stop_searching(|| pool.has_work()))
             })
             .collect();
-        queue_work(&pool);
+        queue_work(&pool, &slot);
         for searcher in searchers {
             searcher.join().expect("no panic");
         }
@@ -158,13 +167,13 @@ fn against_two_leaving_searchers(queue_work: fn(&Pool)) {
 
 #[test]
 fn loom_push_against_two_leaving_searchers() {
-    against_two_leaving_searchers(|pool| pool.inject(1));
+    against_two_leaving_searchers(|pool, _| pool.inject(1));
 }
 
 #[test]
 fn loom_publish_against_two_leaving_searchers() {
-    against_two_leaving_searchers(|pool| {
-        assert!(pool.slots[2].publish(Box::new(1)).is_ok());
+    against_two_leaving_searchers(|pool, slot| {
+        assert!(slot.publish(Box::new(1)).is_ok());
         pool.idle.request_after_barrier(); // S3
     });
 }
@@ -277,13 +286,14 @@ fn loom_an_unpark_hands_over_memory() {
 #[test]
 fn loom_yield_into_the_slot_asks_nobody() {
     model(2, || {
-        let pool = Pool::new(2);
+        let slot = Slot::new();
+        let pool = Pool::with_slots(2, &[&slot]);
         let owner = thread::spawn({
             let pool = pool.clone();
             move || {
-                assert!(pool.slots[0].publish(Box::new(1)).is_ok());
+                assert!(slot.publish(Box::new(1)).is_ok());
                 let injected = pool.injector.pop();
-                let next = injected.or_else(|| pool.slots[0].take());
+                let next = injected.or_else(|| slot.take());
                 next.map_or_else(|| pool.start(0).find_one(0), |item| *item)
             }
         });

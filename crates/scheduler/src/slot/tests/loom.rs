@@ -1,6 +1,6 @@
 //! Models of the slot: an owner against thieves and lookers.
 
-use crate::slot::Slot;
+use crate::slot::{Slot, Thief};
 use crate::sync::{AtomicBool, Ordering, full_barrier};
 use loom::sync::Arc;
 use loom::thread;
@@ -23,10 +23,10 @@ fn name(item: Item) -> char {
 #[test]
 fn loom_s1_a_full_slot_refuses() {
     loom::model(|| {
-        let slot = Arc::new(Slot::new());
+        let slot = Slot::new();
         let thief = thread::spawn({
-            let slot: Arc<Slot<Item>> = slot.clone();
-            move || slot.steal().map(name)
+            let thief: Thief<Item> = slot.thief();
+            move || thief.steal().map(name)
         });
         assert!(slot.publish(item('a')).is_ok());
         let refused = slot.publish(item('b')).err().map(name);
@@ -38,28 +38,58 @@ fn loom_s1_a_full_slot_refuses() {
     });
 }
 
-/// S2: what the owner publishes is got by exactly one of owner and thieves, whole.
+fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.check(f);
+}
+
+/// Publishes `items` one by one and takes what the thieves, at most `thieves` steals of one thread each, leave.
+fn got_by_anybody(slot: &Slot<Item>, items: &[char], thieves: usize) -> Vec<char> {
+    let thieves: Vec<_> = (0..thieves)
+        .map(|_| {
+            let thief = slot.thief();
+            thread::spawn(move || thief.steal().map(name))
+        })
+        .collect();
+    let mut got = Vec::new();
+    for &next in items {
+        assert!(slot.publish(item(next)).is_ok(), "the last one was taken");
+        got.extend(slot.take().map(name));
+    }
+    for thief in thieves {
+        got.extend(thief.join().expect("a thief does not panic"));
+    }
+    got.sort_unstable();
+    got
+}
+
+/// S2: what the owner publishes is got by exactly one of owner and thief, whole, while the thief
+/// revokes the owner's bias.
 #[test]
 fn loom_s2_publish_take_steal() {
     loom::model(|| {
-        let slot = Arc::new(Slot::new());
-        let thieves: Vec<_> = (0..2)
-            .map(|_| {
-                let slot: Arc<Slot<Item>> = slot.clone();
-                thread::spawn(move || slot.steal().map(name))
-            })
-            .collect();
-        let mut got = Vec::new();
-        for next in ['a', 'b'] {
-            let refused = slot.publish(item(next)).is_err();
-            assert!(!refused, "the owner took the last one, or a thief did");
-            got.extend(slot.take().map(name));
-        }
-        for thief in thieves {
-            got.extend(thief.join().expect("a thief does not panic"));
-        }
-        got.sort_unstable();
-        assert_eq!(got, ['a', 'b']);
+        let slot = Slot::new();
+        assert_eq!(got_by_anybody(&slot, &['a', 'b'], 1), ['a', 'b']);
+    });
+}
+
+/// S2 with two thieves, of whom one may revoke the bias while the other comes.
+#[test]
+fn loom_s2_two_thieves() {
+    model(3, || {
+        let slot = Slot::new();
+        assert_eq!(got_by_anybody(&slot, &['a', 'b'], 2), ['a', 'b']);
+    });
+}
+
+/// S2 and S5: the owner takes the bias back while a thief, who has found the slot shared, steals.
+#[test]
+fn loom_s5_bias_against_steal() {
+    model(4, || {
+        let slot = Slot::new();
+        slot.share_until_next_take();
+        assert_eq!(got_by_anybody(&slot, &['a', 'b'], 1), ['a', 'b']);
     });
 }
 
@@ -67,10 +97,10 @@ fn loom_s2_publish_take_steal() {
 #[test]
 fn loom_s3_a_publish_is_a_full_barrier() {
     loom::model(|| {
-        let slot = Arc::new(Slot::new());
+        let slot = Slot::new();
         let left = Arc::new(AtomicBool::new(false));
         let looker = thread::spawn({
-            let (slot, left) = (slot.clone(), left.clone());
+            let (slot, left) = (slot.thief(), left.clone());
             move || {
                 left.store(true, Ordering::Relaxed);
                 full_barrier();
