@@ -5,16 +5,22 @@
 //! guess how many operations are enough. What the batch does is bounded in count; how long it may take is for the
 //! caller to bound, from another process, since a pool that hangs cannot be asked to stop.
 //!
+//! [`watch`] measures something else: chunk after chunk of operations from the first one on, with no warm-up, to show
+//! how their cost changes ([`crate::chunks`]). It takes a process of its own, since the figures of [`run`] must not
+//! depend on whether somebody watched.
+//!
 //! Rejected: a fixed number of operations for each scenario. Subjects differ by a factor of twenty; a count that is
 //! long enough for the fastest made the slowest take most of the time.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runnext_bench_alloc::Count;
 use serde::{Deserialize, Serialize};
 
+use crate::chunks::Chunks;
 use crate::measure::{Cost, Latencies, Stopwatch};
 use crate::pool::{self, Counters, Pool, Spawner, Threads};
 use crate::scenario::{REST_MS, Scenario};
@@ -92,6 +98,15 @@ impl Effort {
     }
 }
 
+/// For how long to watch, and how closely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Start the last chunk before this much time has passed.
+    pub lasts: Duration,
+    /// How many operations make a chunk.
+    pub chunk_ops: u64,
+}
+
 /// What one measurement found; times are per operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -162,6 +177,57 @@ impl Quantiles {
 /// If the subject cannot run the scenario ([`io::ErrorKind::Unsupported`]), if its threads or the scenario's sockets
 /// cannot be had, or if an operation failed.
 pub fn run(cell: &Cell, effort: Effort) -> io::Result<Measured> {
+    start(cell, effort)
+}
+
+/// Watches `cell` in this process, from its first operation on.
+///
+/// # Errors
+/// As [`run`].
+pub fn watch(cell: &Cell, view: View) -> io::Result<Chunks> {
+    start(cell, view)
+}
+
+/// What is done with a prepared workload.
+trait Look: Send + 'static {
+    type Found: Send + 'static;
+
+    fn look<W: Workload>(
+        self,
+        workload: W,
+        spawner: &impl Spawner,
+        size: u32,
+    ) -> impl Future<Output = io::Result<Self::Found>> + Send;
+}
+
+impl Look for Effort {
+    type Found = Measured;
+
+    async fn look<W: Workload>(
+        self,
+        workload: W,
+        spawner: &impl Spawner,
+        size: u32,
+    ) -> io::Result<Measured> {
+        measure(workload, spawner, size, self).await
+    }
+}
+
+impl Look for View {
+    type Found = Chunks;
+
+    async fn look<W: Workload>(
+        self,
+        workload: W,
+        spawner: &impl Spawner,
+        _: u32,
+    ) -> io::Result<Chunks> {
+        chunk_by_chunk(workload, spawner, self).await
+    }
+}
+
+/// Starts the subject, and looks.
+fn start<L: Look>(cell: &Cell, look: L) -> io::Result<L::Found> {
     cell.scenario
         .supported_by(cell.subject)
         .map_err(|reason| io::Error::new(io::ErrorKind::Unsupported, reason))?;
@@ -173,50 +239,53 @@ pub fn run(cell: &Cell, effort: Effort) -> io::Result<Measured> {
     }
     let threads = Threads::new(cell.workers, cell.pin)?;
     match cell.subject {
-        Subject::Variant(variant) => on(&pool::runnext::start(variant, &threads)?, cell, effort),
-        Subject::Peer(Peer::Tokio) => on(&pool::tokio::start(&threads)?, cell, effort),
+        Subject::Variant(variant) => on(&pool::runnext::start(variant, &threads)?, cell, look),
+        Subject::Peer(Peer::Tokio) => on(&pool::tokio::start(&threads)?, cell, look),
         Subject::Peer(Peer::AsyncExecutor) => on(
             &pool::async_executor::start(&threads, cell.scenario.entry().io)?,
             cell,
-            effort,
+            look,
         ),
-        Subject::Peer(Peer::Futures) => on(&pool::futures::start(&threads)?, cell, effort),
-        Subject::Peer(Peer::Limit) => on(&pool::limit::start(&threads), cell, effort),
+        Subject::Peer(Peer::Futures) => on(&pool::futures::start(&threads)?, cell, look),
+        Subject::Peer(Peer::Limit) => on(&pool::limit::start(&threads), cell, look),
     }
 }
 
-fn on(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
+fn on<L: Look>(pool: &impl Pool, cell: &Cell, look: L) -> io::Result<L::Found> {
     match cell.scenario {
-        Scenario::Requeue => drive::<Requeue>(pool, cell, effort),
-        Scenario::PingPong => drive::<PingPong>(pool, cell, effort),
-        Scenario::FanOut => drive::<FanOut>(pool, cell, effort),
-        Scenario::ChannelSpsc => drive::<ChannelSpsc>(pool, cell, effort),
-        Scenario::YieldGlobal => drive::<YieldGlobal>(pool, cell, effort),
-        Scenario::Inline => drive::<Inline>(pool, cell, effort),
-        Scenario::Spawn => drive::<Spawn>(pool, cell, effort),
-        Scenario::SpawnOutside => drive::<SpawnOutside>(pool, cell, effort),
-        Scenario::ReplyExit => drive::<ReplyExit>(pool, cell, effort),
-        Scenario::ReplyHousekeeping => drive::<ReplyHousekeeping>(pool, cell, effort),
-        Scenario::ReplySpaced => drive::<ReplySpaced>(pool, cell, effort),
-        Scenario::LatencySpin => drive::<Latency<latency::SpinOn>>(pool, cell, effort),
-        Scenario::LatencyNativeBlock => drive::<Latency<latency::NativeBlock>>(pool, cell, effort),
-        Scenario::LatencySleep => drive::<Latency<latency::Sleep>>(pool, cell, effort),
-        Scenario::LatencyCondvar => drive::<Latency<latency::Condvar>>(pool, cell, effort),
-        Scenario::LatencyMutex => drive::<Latency<latency::MutexLock>>(pool, cell, effort),
-        Scenario::LatencyEvent => drive::<Latency<latency::Event>>(pool, cell, effort),
-        Scenario::SuspendResume => drive::<SuspendResume>(pool, cell, effort),
-        Scenario::AwaitPendingTask => drive::<AwaitPendingTask>(pool, cell, effort),
-        Scenario::AwaitPendingValue => drive::<AwaitPendingValue>(pool, cell, effort),
-        Scenario::FanOut16 => drive::<FanOut16>(pool, cell, effort),
-        Scenario::Yield => drive::<GiveWay>(pool, cell, effort),
-        Scenario::WebsocketEcho => drive::<WebsocketEcho>(pool, cell, effort),
-        Scenario::HttpJson => drive::<HttpJson>(pool, cell, effort),
+        Scenario::Requeue => drive::<Requeue, _>(pool, cell, look),
+        Scenario::PingPong => drive::<PingPong, _>(pool, cell, look),
+        Scenario::FanOut => drive::<FanOut, _>(pool, cell, look),
+        Scenario::ChannelSpsc => drive::<ChannelSpsc, _>(pool, cell, look),
+        Scenario::YieldGlobal => drive::<YieldGlobal, _>(pool, cell, look),
+        Scenario::Inline => drive::<Inline, _>(pool, cell, look),
+        Scenario::Spawn => drive::<Spawn, _>(pool, cell, look),
+        Scenario::SpawnOutside => drive::<SpawnOutside, _>(pool, cell, look),
+        Scenario::ReplyExit => drive::<ReplyExit, _>(pool, cell, look),
+        Scenario::ReplyHousekeeping => drive::<ReplyHousekeeping, _>(pool, cell, look),
+        Scenario::ReplySpaced => drive::<ReplySpaced, _>(pool, cell, look),
+        Scenario::LatencySpin => drive::<Latency<latency::SpinOn>, _>(pool, cell, look),
+        Scenario::LatencyNativeBlock => drive::<Latency<latency::NativeBlock>, _>(pool, cell, look),
+        Scenario::LatencySleep => drive::<Latency<latency::Sleep>, _>(pool, cell, look),
+        Scenario::LatencyCondvar => drive::<Latency<latency::Condvar>, _>(pool, cell, look),
+        Scenario::LatencyMutex => drive::<Latency<latency::MutexLock>, _>(pool, cell, look),
+        Scenario::LatencyEvent => drive::<Latency<latency::Event>, _>(pool, cell, look),
+        Scenario::SuspendResume => drive::<SuspendResume, _>(pool, cell, look),
+        Scenario::AwaitPendingTask => drive::<AwaitPendingTask, _>(pool, cell, look),
+        Scenario::AwaitPendingValue => drive::<AwaitPendingValue, _>(pool, cell, look),
+        Scenario::FanOut16 => drive::<FanOut16, _>(pool, cell, look),
+        Scenario::Yield => drive::<GiveWay, _>(pool, cell, look),
+        Scenario::WebsocketEcho => drive::<WebsocketEcho, _>(pool, cell, look),
+        Scenario::HttpJson => drive::<HttpJson, _>(pool, cell, look),
     }
 }
 
-fn drive<W: Workload>(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Result<Measured> {
+fn drive<W: Workload, L: Look>(pool: &impl Pool, cell: &Cell, look: L) -> io::Result<L::Found> {
     let (spawner, size) = (pool.spawner(), cell.size.unwrap_or(1));
-    let root = async move { measure::<W>(&spawner, size, effort).await };
+    let root = async move {
+        let workload = W::prepare(&spawner, size).await?;
+        look.look(workload, &spawner, size).await
+    };
     pool.drive(root).unwrap_or_else(|| {
         Err(io::Error::other(
             "the subject dropped the root task before it was done, or ran out of tasks to run",
@@ -225,11 +294,11 @@ fn drive<W: Workload>(pool: &impl Pool, cell: &Cell, effort: Effort) -> io::Resu
 }
 
 async fn measure<W: Workload>(
+    mut workload: W,
     spawner: &impl Spawner,
     size: u32,
     effort: Effort,
 ) -> io::Result<Measured> {
-    let mut workload = W::prepare(spawner, size).await?;
     let Warm { ops, alloc } = match W::samples(size, effort.timed) {
         Some(samples) => {
             workload.batch(spawner, 1).await?;
@@ -252,6 +321,26 @@ async fn measure<W: Workload>(
         stats,
         alloc_bytes_per_op: alloc,
         ..Measured::new(cost, done, workload.take_latencies().as_ref())
+    })
+}
+
+async fn chunk_by_chunk(
+    mut workload: impl Workload,
+    spawner: &impl Spawner,
+    view: View,
+) -> io::Result<Chunks> {
+    let mut chunks_ns = Vec::new();
+    let start = Instant::now();
+    while start.elapsed() < view.lasts || chunks_ns.is_empty() {
+        let watch = Stopwatch::start();
+        let done = workload.batch(spawner, view.chunk_ops).await?;
+        let cost = watch.stop().without(workload.take_aside());
+        chunks_ns.push(cost.wall.as_nanos() as f64 / done as f64);
+    }
+    Ok(Chunks {
+        chunk_ops: view.chunk_ops,
+        chunks_ns,
+        chunks_took_ms: start.elapsed().as_secs_f64() * 1e3,
     })
 }
 

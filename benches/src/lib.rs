@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod chunks;
 pub mod machine;
 pub mod measure;
 pub mod name;
@@ -35,3 +36,4 @@ pub mod scenario;
 mod scenarios;
 mod spin;
 pub mod subject;
+pub mod turns;

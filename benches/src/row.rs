@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, Measured, Quantiles};
+use crate::chunks::Chunks;
 use crate::machine::Machine;
 use crate::subject::Subject;
 
@@ -35,6 +36,9 @@ pub struct Row {
     /// What was measured; absent if no round succeeded.
     #[serde(flatten)]
     pub figures: Option<Figures>,
+    /// How the cost of an operation changed from the first one on; absent if nobody watched.
+    #[serde(flatten)]
+    pub chunks: Option<Chunks>,
     /// Why a round failed or was ended, if one did: the last such reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -91,6 +95,7 @@ impl Row {
             subject: cell.subject,
             workers: cell.workers,
             figures: Figures::of(rounds),
+            chunks: None,
             error,
             unsupported: cell
                 .scenario
@@ -98,6 +103,12 @@ impl Row {
                 .err()
                 .map(str::to_owned),
         }
+    }
+
+    /// The same row, with what [`crate::cell::watch`] found of its cell.
+    #[must_use]
+    pub fn with_chunks(self, chunks: Option<Chunks>) -> Self {
+        Self { chunks, ..self }
     }
 }
 

@@ -87,6 +87,9 @@ pub struct Entry {
     pub outside: bool,
     /// Whether the spread of single operations' times is measured.
     pub spread: bool,
+    /// Of how many operations an average is taken to show how their cost changes from the first one on, where that is
+    /// of interest.
+    pub chunk: Option<u64>,
 }
 
 /// A parameter of a scenario.

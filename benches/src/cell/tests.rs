@@ -256,6 +256,41 @@ fn what_a_subject_cannot_do_is_said_as_such() {
 }
 
 #[test]
+fn chunks_are_watched_for_as_long_as_asked() {
+    let view = View {
+        lasts: Duration::from_millis(30),
+        chunk_ops: 100,
+    };
+    let chunks = watch(&cell(Scenario::ReplyExit, None, Peer::Limit, 1), view).unwrap();
+    assert_eq!(chunks.chunk_ops, 100);
+    assert!(
+        chunks.chunks_ns.len() > 1 && chunks.chunks_took_ms >= 30.0,
+        "{chunks:?}"
+    );
+    // The averages and the whole are measured apart, and must fit.
+    let sum: f64 = chunks.chunks_ns.iter().map(|ns| ns * 100.0 / 1e6).sum();
+    assert!(
+        (1.0..=chunks.chunks_took_ms).contains(&sum),
+        "{sum} ms of {chunks:?}"
+    );
+}
+
+#[test]
+fn the_time_between_requests_is_in_no_chunk() {
+    let view = View {
+        lasts: Duration::ZERO,
+        chunk_ops: 20,
+    };
+    let chunks = watch(&cell(Scenario::ReplySpaced, None, Peer::Limit, 1), view).unwrap();
+    assert_eq!(chunks.chunks_ns.len(), 1);
+    // The gap is 500 us of work.
+    assert!(
+        chunks.chunks_ns[0] < 250_000.0 && chunks.chunks_took_ms > 5.0,
+        "{chunks:?}"
+    );
+}
+
+#[test]
 fn figures_are_per_operation() {
     let cost = Cost {
         wall: Duration::from_micros(6),

@@ -93,6 +93,25 @@ fn quantiles_stand_beside_the_other_figures() {
 }
 
 #[test]
+fn chunks_stand_beside_the_other_figures_and_read_back() {
+    let chunks = Chunks {
+        chunk_ops: 500,
+        chunks_ns: vec![4.0, 3.0],
+        chunks_took_ms: 7.5,
+    };
+    let row = Row::new(&cell(Scenario::ReplyExit, None), &[round(1.0, 1.0)], None);
+    let json = to_value(row.clone()).unwrap();
+    assert!(json.get("chunks_ns").is_none(), "{json}");
+    let row = row.with_chunks(Some(chunks));
+    let json = to_value(&row).unwrap();
+    assert_eq!(
+        (&json["chunk_ops"], &json["chunks_ns"]),
+        (&json!(500), &json!([4.0, 3.0]))
+    );
+    assert_eq!(serde_json::from_value::<Row>(json).unwrap(), row);
+}
+
+#[test]
 fn the_longest_operation_of_all_rounds_is_the_maximum() {
     let slowest = |max_us| Measured {
         quantiles: Some(Quantiles {

@@ -20,6 +20,7 @@ const fn entry(
         io: false,
         outside: false,
         spread: false,
+        chunk: None,
     }
 }
 
@@ -58,6 +59,13 @@ impl Entry {
     const fn with_spread(self) -> Self {
         Self {
             spread: true,
+            ..self
+        }
+    }
+
+    const fn in_chunks(self, ops: u64) -> Self {
+        Self {
+            chunk: Some(ops),
             ..self
         }
     }
@@ -122,20 +130,24 @@ impl Scenario {
                 None,
                 "one request, for which two tasks are spawned",
                 "regression report, first row: the reply is delivered by a second task, the server exits",
-            ),
+            )
+            .in_chunks(20_000),
             Self::ReplyHousekeeping => entry(
                 "reply-housekeeping",
                 None,
                 "one request, after whose reply the server works for 5 us",
                 "regression report, second row: a second worker should deliver the reply meanwhile",
-            ),
+            )
+            .in_chunks(20_000),
             Self::ReplySpaced => entry(
                 "reply-spaced",
                 None,
                 "one request's round trip; the 500 us between two are left out",
                 "regression report, spaced lone requests: what it takes to start a pool that rests",
             )
-            .with_spread(),
+            .with_spread()
+            // Fewer, since with their gaps 20 000 would take all of the ten seconds.
+            .in_chunks(500),
             Self::LatencySpin => latency(
                 "latency-spin",
                 "proposal, latency table: the CPU is spun on: the case that pays for deferring",

@@ -12,6 +12,7 @@ use runnext_bench::row::Report;
 
 mod bars;
 mod board;
+mod course;
 mod curves;
 mod date;
 mod document;
@@ -20,6 +21,7 @@ mod heat;
 mod markup;
 mod page;
 mod picture;
+mod plot;
 mod scaling;
 
 use self::document::Document;

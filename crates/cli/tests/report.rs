@@ -86,6 +86,15 @@ fn fixture() -> Value {
         measured("tokio", 2, [120.0, 127.5, 130.0]),
     ];
     rows[0]["stats"] = json!({ "slot_polls": 424_242 });
+    // Watched without warm-up: one falls off a cliff, the other does not.
+    for (row, after) in [(0, 40.0), (1, 100.0)] {
+        let chunks: Vec<_> = (0..40)
+            .map(|chunk| if chunk < 20 { 100.0 } else { after })
+            .collect();
+        rows[row]["chunks_ns"] = json!(chunks);
+        rows[row]["chunk_ops"] = json!(500);
+        rows[row]["chunks_took_ms"] = json!(250);
+    }
     let servers = [("run-next", 1.0), ("tokio", 3.0)].map(|(subject, factor)| {
         let mut row = measured(subject, 2, [9e3 * factor, 1e4 * factor, 1.1e4 * factor]);
         row["scenario"] = json!("http-json");
@@ -150,6 +159,8 @@ fn the_page_holds_every_figure_of_the_file() {
             match (name.strip_suffix("_us"), value) {
                 (_, Value::String(value)) => assert!(whole.contains(value), "{value}"),
                 (_, Value::Number(_)) if ["workers", "rounds"].contains(&name.as_str()) => {}
+                // A picture of its own shows those.
+                _ if name.starts_with("chunk") => {}
                 (Some(_), value) => assert!(values.contains(&(value.as_f64().unwrap() * 1e3))),
                 (None, Value::Number(value)) => {
                     assert!(values.contains(&value.as_f64().unwrap()), "{name} {value}");
@@ -210,8 +221,8 @@ fn pictures_have_names_and_tables_headings() {
         .into_iter()
         .filter(|svg| svg.attribute("aria-hidden").is_none())
         .collect();
-    // Bars for each of four lines, and curves for the one that has quantiles.
-    assert_eq!(pictures.len(), 4 + 1);
+    // Bars for each of four lines, curves for the one that has quantiles, and for the one that was watched.
+    assert_eq!(pictures.len(), 4 + 1 + 1);
     for picture in pictures {
         let name = picture.attribute("aria-label").unwrap();
         let title = picture.children().find(|node| node.has_tag_name("title"));
@@ -224,6 +235,28 @@ fn pictures_have_names_and_tables_headings() {
     for heading in elements(&page, "th") {
         assert!(heading.attribute("scope").is_some(), "{heading:?}");
     }
+}
+
+#[test]
+fn a_cell_that_was_watched_has_a_curve_with_a_point_for_each_chunk() {
+    let page = Files::new(&fixture().to_string()).page();
+    let page = parse(&page);
+    let picture = elements(&page, "svg").into_iter().find(|svg| {
+        let name = svg.attribute("aria-label").unwrap_or_default();
+        name.starts_with("From the first operation on")
+    });
+    let picture = picture.expect("a picture of the chunks");
+    let curves = picture
+        .descendants()
+        .filter(|node| node.has_tag_name("polyline"));
+    let points: Vec<_> = curves
+        .map(|curve| curve.attribute("points").unwrap().split(' ').count())
+        .collect();
+    assert_eq!(points, [40, 40]);
+    let whole = text(page.root_element());
+    assert!(whole.contains("average of each 500 operations, pairs 4, 1 worker; run-next went from 100 ns to 40.0 ns"), "{whole}");
+    assert!(!whole.contains("tokio went"), "{whole}");
+    assert!(whole.contains("A quick run"), "{whole}");
 }
 
 #[test]
@@ -354,6 +387,14 @@ fn a_file_that_is_no_report_is_named_with_the_place() {
         (
             changed(|file| file["rows"][0]["subject"] = json!("glommio")),
             "`rows[0].subject`: unknown subject `glommio`; choose from `base`",
+        ),
+        (
+            changed(|file| file["rows"][0]["chunks_ns"][7] = json!("fast")),
+            "`rows[0].chunks_ns[7]`: expected a number of at least 0, found a string",
+        ),
+        (
+            changed(|file| drop(file["rows"][0].as_object_mut().unwrap().remove("chunk_ops"))),
+            "`rows[0]`: no field `chunk_ops`",
         ),
         (
             changed(|file| file["rows"][3]["workers"] = json!(2)),

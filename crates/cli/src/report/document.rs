@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use runnext_bench::chunks::Chunks;
 use runnext_bench::machine::Machine;
 use runnext_bench::subject::Subject;
 use serde_json::{Map, Value};
@@ -29,6 +30,8 @@ pub(crate) struct Row {
     pub(crate) subject: Subject,
     pub(crate) workers: u64,
     pub(crate) figures: Option<Figures>,
+    /// How the cost of an operation changed from the first one on.
+    pub(crate) chunks: Option<Chunks>,
     /// Why a round failed.
     pub(crate) error: Option<String>,
     /// Why the subject cannot run the scenario.
@@ -139,6 +142,7 @@ impl Row {
                 true => Some(Figures::read(&fields)?),
                 false => None,
             },
+            chunks: read_chunks(&fields)?,
             error: optional_text("error")?,
             unsupported: optional_text("unsupported")?,
         })
@@ -191,9 +195,33 @@ impl Figures {
 }
 
 /// Numbers of a row that have a field of their own here.
-const NAMED: [&str; 8] = [
-    "workers", "wall_ns", "wall_min", "wall_max", "cpu_ns", "cpu_min", "cpu_max", "rounds",
+const NAMED: [&str; 10] = [
+    "workers",
+    "wall_ns",
+    "wall_min",
+    "wall_max",
+    "cpu_ns",
+    "cpu_min",
+    "cpu_max",
+    "rounds",
+    "chunk_ops",
+    "chunks_took_ms",
 ];
+
+fn read_chunks(fields: &Fields<'_>) -> Result<Option<Chunks>, Fault> {
+    let Some(averages) = fields.optional("chunks_ns") else {
+        return Ok(None);
+    };
+    let averages = averages.items()?;
+    Ok(Some(Chunks {
+        chunk_ops: fields.required("chunk_ops")?.count()?,
+        chunks_ns: averages
+            .iter()
+            .map(Place::number)
+            .collect::<Result<_, _>>()?,
+        chunks_took_ms: fields.required("chunks_took_ms")?.number()?,
+    }))
+}
 
 /// 0.99 for `p99_us`, 0.999 for `p999_us`, 1 for `max_us`.
 fn quantile_part(name: &str) -> Option<f64> {

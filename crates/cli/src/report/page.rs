@@ -12,7 +12,7 @@ use super::board::{Board, Line};
 use super::date;
 use super::document::{Document, Row};
 use super::markup::Markup;
-use super::{bars, curves, figures, heat, scaling};
+use super::{bars, course, curves, figures, heat, scaling};
 
 const TITLE: &str = "Runnext beside its peers";
 
@@ -200,6 +200,14 @@ fn write_scenario(section: &mut Markup, scenario: &str, lines: &[&Line<'_>]) {
         for line in lines.iter().filter(|line| curves::has_any(line)) {
             let caption = format!("percentiles, {}", line.terms());
             figure(pictures, &caption, |figure| curves::draw(figure, line));
+        }
+        for line in lines.iter().filter(|line| course::has_any(line)) {
+            figure(pictures, &course::caption(line), |figure| {
+                course::draw(figure, line);
+                if let Some(warning) = course::warning(line) {
+                    figure.leaf("p", &[], warning);
+                }
+            });
         }
     });
     section.element("details", &[], |details| {

@@ -84,6 +84,19 @@ pub(crate) fn linear_ticks(end: f64) -> Vec<f64> {
     (0..=count).map(|index| f64::from(index) * step).collect()
 }
 
+/// Figures that begin with 1, 2 or 5 from the one below `low` to the one above `high`, both positive.
+pub(crate) fn round_ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = decades(low, high);
+    let ticks = decades
+        .iter()
+        .flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * decade));
+    let ticks: Vec<_> = ticks.collect();
+    let first = ticks.iter().rposition(|tick| *tick <= low).unwrap_or(0);
+    let last = ticks.iter().position(|tick| *tick >= high);
+    let last = last.unwrap_or(ticks.len() - 1).max(first + 1);
+    ticks[first..=last].to_vec()
+}
+
 /// Powers of ten from the one below `low` to the one above `high`, both positive.
 pub(crate) fn decades(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor(), high.log10().ceil());
@@ -112,5 +125,10 @@ mod tests {
     fn decades_enclose_all_figures() {
         assert_eq!(decades(12.0, 340.0), [10.0, 100.0, 1000.0]);
         assert_eq!(decades(10.0, 10.0), [10.0, 100.0]);
+        assert_eq!(
+            round_ticks(12.0, 340.0),
+            [10.0, 20.0, 50.0, 100.0, 200.0, 500.0]
+        );
+        assert_eq!(round_ticks(10.0, 10.0), [10.0, 20.0]);
     }
 }
