@@ -23,6 +23,7 @@ use futures::channel::oneshot;
 use super::{Workload, outside};
 use crate::measure::{Aside, Latencies};
 use crate::pool::Spawner;
+use crate::turns;
 
 mod ways;
 
@@ -116,7 +117,7 @@ async fn sample<W: Way>(spawner: &impl Spawner, rest: Duration) -> io::Result<Sa
     let (stopped, stop) = oneshot::channel();
     let spawner = spawner.clone();
     outside::run(move || {
-        thread::sleep(rest);
+        turns::rest(rest);
         let held = Arc::new(Mutex::new(()));
         let guard = held.lock().expect("nobody has had it yet");
         let contended = held.clone();

@@ -4,6 +4,15 @@
 //! rounds are interleaved, all cells once, then all cells again: a machine that slows down for a while then touches one
 //! round of many cells instead of all rounds of one, and the median drops it. A cell that fails or takes too long is
 //! not tried again and does not stop the others.
+//!
+//! `--quick` must end within three minutes on two cores, and differs from a full run in four ways. A cell is timed for
+//! a twentieth of the time, and in fewer rounds. Cells that rest, for 100 ms or 3 s before each operation, do so side by
+//! side; one of them at a time does anything else, its own start included, so that no figure is disturbed. What has
+//! rested is then the pool but not the machine, and a rest may be longer by another cell's turn. Cells are watched chunk
+//! by chunk for a quarter of a second instead of ten, in chunks of a tenth.
+//!
+//! Rejected: fewer or shorter rests. A rest of 3 s once a run says nothing of the spread, and one of a second does not
+//! show what a pool does with its threads after three.
 
 use std::fs::File;
 use std::io;
@@ -12,31 +21,32 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use runnext_bench::cell::{Cell, Effort, Measured};
+use runnext_bench::cell::Effort;
 use runnext_bench::machine::Machine;
-use runnext_bench::row::{Report, Row};
+use runnext_bench::row::Report;
 use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::{Peer, Variant};
 use runnext_knobs::Knobs;
 
-use crate::cell::Job;
 use crate::report::{self, open_for_writing, replace, same_file};
 
 mod grid;
 mod list;
 mod process;
+mod session;
 mod table;
 
 use self::grid::Grid;
 use self::list::{List, Workers};
-use self::process::{Outcome, Processes};
+use self::process::Processes;
+use self::session::{Pace, Session};
 
 const WRONG_USE: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
-/// A rest before each operation that `--quick` takes only once.
-const LONG_REST: Duration = Duration::from_secs(1);
+/// How long a cell is watched chunk by chunk, and what part of its scenario's chunk is one.
+const WATCHED: (Duration, u64) = (Duration::from_secs(10), 1);
+const WATCHED_QUICKLY: (Duration, u64) = (Duration::from_millis(250), 10);
 
 #[derive(clap::Args)]
 pub(crate) struct RunArgs {
@@ -92,22 +102,23 @@ struct Files {
 }
 
 impl RunArgs {
-    fn effort(&self) -> Effort {
-        let effort = if self.quick {
-            Effort::QUICK
+    /// Whoever says how many operations there shall be gets just those, one cell after the other.
+    fn pace(&self) -> Pace {
+        let (effort, rounds, (watched, parts)) = if self.quick {
+            (Effort::QUICK, 3, WATCHED_QUICKLY)
         } else {
-            Effort::FULL
+            (Effort::FULL, 5, WATCHED)
         };
-        self.ops.map_or(effort, |ops| effort.with_ops(ops.get()))
-    }
-
-    fn rounds(&self) -> u32 {
-        self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
-    }
-
-    /// Whether `cell` takes part in the given round, counted from 0. In a hurry nobody rests for seconds twice.
-    fn measures(&self, cell: &Cell, round: u32) -> bool {
-        round == 0 || !self.quick || self.rounds.is_some() || cell.rest() < LONG_REST
+        let half_the_limit = Duration::from_secs(self.time_limit) / 2;
+        Pace {
+            rounds: self.rounds.unwrap_or(rounds),
+            effort: self.ops.map_or(effort, |ops| effort.with_ops(ops.get())),
+            hurried: self.quick && self.ops.is_none(),
+            watched: self
+                .ops
+                .is_none()
+                .then_some((watched.min(half_the_limit), parts)),
+        }
     }
 }
 
@@ -172,13 +183,17 @@ impl Files {
 
 fn measure_and_show(args: &RunArgs, grid: &Grid, processes: &Processes, files: Files) -> ExitCode {
     let machine = Machine::detect(option_env!("BUILD_COMMIT"), args.pin);
-    let mut session = Session::new(&grid.cells);
-    let interrupted = session.measure(args, processes);
+    let pace = args.pace();
+    let mut session = Session::new(&grid.cells, pace);
+    let interrupted = session.measure(processes).is_err();
     let report = Report {
         machine,
         rows: session.rows(),
     };
-    crate::print(&table::render(grid, &report, args.rounds()));
+    crate::print(&table::render(grid, &report, pace.rounds));
+    for drift in table::drifts(&report) {
+        crate::print(&drift);
+    }
     for failure in table::failures(&report) {
         eprintln!("{failure}");
     }
@@ -196,79 +211,4 @@ fn measure_and_show(args: &RunArgs, grid: &Grid, processes: &Processes, files: F
     } else {
         ExitCode::SUCCESS
     }
-}
-
-/// What was found so far, cell by cell.
-struct Session<'a>(Vec<Found<'a>>);
-
-struct Found<'a> {
-    cell: &'a Cell,
-    rounds: Vec<Measured>,
-    error: Option<String>,
-}
-
-impl<'a> Session<'a> {
-    fn new(cells: &'a [Cell]) -> Self {
-        Self(
-            cells
-                .iter()
-                .map(|cell| Found {
-                    cell,
-                    rounds: Vec::new(),
-                    error: None,
-                })
-                .collect(),
-        )
-    }
-
-    /// Measures all rounds; returns whether it was interrupted.
-    fn measure(&mut self, args: &RunArgs, processes: &Processes) -> bool {
-        let progress = progress(self.0.len() as u64 * u64::from(args.rounds()));
-        for round in 0..args.rounds() {
-            for found in &mut self.0 {
-                if !args.measures(found.cell, round) {
-                    progress.inc(1);
-                    continue;
-                }
-                progress.set_message(table::describe(found.cell));
-                if found.measure(args.effort(), processes).is_break() {
-                    progress.finish_and_clear();
-                    return true;
-                }
-                progress.inc(1);
-            }
-        }
-        progress.finish_and_clear();
-        false
-    }
-
-    fn rows(self) -> Vec<Row> {
-        self.0
-            .into_iter()
-            .map(|found| Row::new(found.cell, &found.rounds, found.error))
-            .collect()
-    }
-}
-
-impl Found<'_> {
-    fn measure(&mut self, effort: Effort, processes: &Processes) -> std::ops::ControlFlow<()> {
-        if self.error.is_some() || self.cell.scenario.supported_by(self.cell.subject).is_err() {
-            return std::ops::ControlFlow::Continue(());
-        }
-        match processes.run(&Job {
-            cell: *self.cell,
-            effort,
-        }) {
-            Outcome::Measured(measured) => self.rounds.push(measured),
-            Outcome::Failed(reason) => self.error = Some(reason),
-            Outcome::Interrupted => return std::ops::ControlFlow::Break(()),
-        }
-        std::ops::ControlFlow::Continue(())
-    }
-}
-
-/// A bar on stderr; nothing if that is not a terminal.
-fn progress(cells: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {wide_msg}");
-    ProgressBar::new(cells).with_style(style.expect("the template names only known fields"))
 }

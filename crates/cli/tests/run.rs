@@ -128,6 +128,54 @@ fn a_run_writes_the_page_that_report_makes_of_its_file() {
 }
 
 #[test]
+fn replies_are_watched_from_the_first_one_on() {
+    let directory = directory();
+    let file = directory.path().join("out.json");
+    let line = format!(
+        "run reply-exit reply-spaced --quick --rounds 1 --variants defer --peers limit --workers 2 --json {}",
+        file.display()
+    );
+    let output = runnext(&line);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = read_json(&file);
+    for row in report["rows"].as_array().unwrap() {
+        let chunks = row["chunks_ns"]
+            .as_array()
+            .unwrap_or_else(|| panic!("no chunks in {row}"));
+        assert!(
+            !chunks.is_empty() && chunks.iter().all(|chunk| chunk.as_f64() > Some(0.0)),
+            "{row}"
+        );
+        assert!(number(row, "chunks_took_ms") >= 250.0, "{row}");
+    }
+}
+
+#[test]
+fn cells_that_rest_do_so_side_by_side_in_a_hurry() {
+    let directory = directory();
+    let file = directory.path().join("out.json");
+    let line = format!(
+        "run latency-sleep latency-event --quick --rounds 1 --variants base,defer --peers tokio,limit --workers 2 --json {}",
+        file.display()
+    );
+    let start = Instant::now();
+    let output = runnext(&line);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for row in read_json(&file)["rows"].as_array().unwrap() {
+        let rest = row["params"]["rest_ms"].as_u64().unwrap();
+        let samples = if rest == 100 { 3 } else { 2 };
+        let unsupported = row["subject"] == "limit";
+        assert_eq!(row["unsupported"].is_string(), unsupported, "{row}");
+        assert!(unsupported || row["ops"].as_u64() == Some(samples), "{row}");
+    }
+    // Six cells rest for six seconds each.
+    assert!(
+        start.elapsed() < Duration::from_secs(30),
+        "they rested one after the other"
+    );
+}
+
+#[test]
 fn the_switches_of_the_variants_show_in_the_counters() {
     let directory = directory();
     let file = directory.path().join("out.json");

@@ -1,22 +1,27 @@
 //! A process for each cell: started, waited for within a time limit, ended when time is up or the user has enough.
 //!
-//! Whatever happens arrives as an event on one channel, the two output streams of the running process and the
+//! Most run alone. Those that take turns run side by side, and each is handed this program's file, opened anew, as its
+//! standard input: the lock of it is the turn, so there is no file to be made and none to be left behind.
+//!
+//! Whatever happens arrives as an event on one channel, the two output streams of each running process and the
 //! interrupt, so that waiting for all of them needs no polling, which would take time from what is being measured.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::slice;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runnext_bench::cell::Measured;
+use serde::de::DeserializeOwned;
 
 use crate::cell::Job;
 
-/// Starts this program again, for one cell at a time.
+/// Starts this program again, for one cell or for several that take turns.
 pub(crate) struct Processes {
     program: PathBuf,
     time_limit: Duration,
@@ -26,16 +31,17 @@ pub(crate) struct Processes {
 
 /// How a cell's process ended.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    Measured(Measured),
-    /// Why there are no figures.
+pub(crate) enum Outcome<T> {
+    Found(T),
+    /// Why nothing was found.
     Failed(String),
     /// The user wants no more.
     Interrupted,
 }
 
 enum Event {
-    Closed(Stream, String),
+    /// A stream of the process with this number has ended, and all that came.
+    Closed(usize, Stream, String),
     Interrupt,
 }
 
@@ -44,11 +50,20 @@ enum Stream {
     Errors,
 }
 
-/// What a process leaves behind.
-#[derive(Default)]
-struct Leavings {
+/// A process that was started, and what it leaves behind.
+struct Running {
+    child: Child,
+    /// How many of its streams are open.
+    open: usize,
     output: String,
     errors: String,
+    cut_short: Option<CutShort>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CutShort {
+    Interrupted,
+    TimedOut,
 }
 
 impl Processes {
@@ -69,33 +84,56 @@ impl Processes {
         })
     }
 
-    /// Measures one cell.
-    pub(crate) fn run(&self, job: &Job) -> Outcome {
-        match self.start(job) {
-            Ok(child) => self.wait(child),
-            Err(error) => Outcome::Failed(format!(
-                "cannot start `{}`: {error}",
-                self.program.display()
-            )),
-        }
+    /// Does one job.
+    pub(crate) fn run<T: DeserializeOwned>(&self, job: &Job) -> Outcome<T> {
+        let mut outcomes = self.run_together(slice::from_ref(job));
+        outcomes.pop().expect("one job has one outcome")
     }
 
-    fn start(&self, job: &Job) -> io::Result<Child> {
+    /// Does all jobs at the same time, the time limit being that of all together; the outcomes are in their order.
+    pub(crate) fn run_together<T: DeserializeOwned>(&self, jobs: &[Job]) -> Vec<Outcome<T>> {
+        let started = jobs.iter().enumerate().map(|(id, job)| self.start(id, job));
+        let mut all: Vec<_> = started.collect();
+        let mut running: Vec<_> = all.iter_mut().map(|one| one.as_mut().ok()).collect();
+        self.wait_for_streams(&mut running);
+        all.into_iter()
+            .map(|one| match one {
+                Ok(running) => running.end(self.time_limit),
+                Err(error) => Outcome::Failed(format!(
+                    "cannot start `{}`: {error}",
+                    self.program.display()
+                )),
+            })
+            .collect()
+    }
+
+    fn start(&self, id: usize, job: &Job) -> io::Result<Running> {
+        let input = if job.in_turns {
+            File::open(&self.program)?.into()
+        } else {
+            Stdio::null()
+        };
         let mut child = Command::new(&self.program)
             .arg("cell")
             .arg(serde_json::to_string(job)?)
             .env("RUNNEXT_WARNINGS", "0")
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        self.collect(Stream::Output, child.stdout.take());
-        self.collect(Stream::Errors, child.stderr.take());
-        Ok(child)
+        self.collect(id, Stream::Output, child.stdout.take());
+        self.collect(id, Stream::Errors, child.stderr.take());
+        Ok(Running {
+            child,
+            open: 2,
+            output: String::new(),
+            errors: String::new(),
+            cut_short: None,
+        })
     }
 
     /// Reads `pipe` to its end on a thread of its own, and sends what came.
-    fn collect(&self, stream: Stream, pipe: Option<impl Read + Send + 'static>) {
+    fn collect(&self, id: usize, stream: Stream, pipe: Option<impl Read + Send + 'static>) {
         let sender = self.sender.clone();
         thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -103,45 +141,31 @@ impl Processes {
                 // Whatever came before an error is still worth showing; the exit status tells the rest.
                 let _ = pipe.read_to_end(&mut bytes);
             }
-            let _ = sender.send(Event::Closed(
-                stream,
-                String::from_utf8_lossy(&bytes).into_owned(),
-            ));
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let _ = sender.send(Event::Closed(id, stream, text));
         });
     }
 
-    fn wait(&self, mut child: Child) -> Outcome {
-        let (leavings, cut_short) = self.wait_for_streams(&mut child);
-        match (cut_short, child.wait()) {
-            (Some(outcome), _) => outcome,
-            (None, Ok(status)) => outcome(status, &leavings),
-            (None, Err(error)) => {
-                Outcome::Failed(format!("cannot wait for the cell's process: {error}"))
-            }
-        }
-    }
-
-    /// Waits until both streams have closed, after killing the process if need be; says so if it was killed.
-    fn wait_for_streams(&self, child: &mut Child) -> (Leavings, Option<Outcome>) {
-        let mut leavings = Leavings::default();
-        let mut cut_short = None;
+    /// Waits until all streams have closed, after killing whom they belong to if need be.
+    fn wait_for_streams(&self, running: &mut [Option<&mut Running>]) {
         let mut deadline = Some(Instant::now() + self.time_limit);
-        let mut open = 2;
-        while open > 0 {
-            match self.next(deadline) {
-                Some(Event::Closed(stream, text)) => {
-                    open -= 1;
-                    leavings.keep(stream, text);
+        while running.iter().flatten().any(|one| one.open > 0) {
+            let cut_short = match self.next(deadline) {
+                Some(Event::Closed(id, stream, text)) => {
+                    let closed = running[id]
+                        .as_mut()
+                        .expect("only what was started has streams");
+                    closed.keep(stream, text);
                     continue;
                 }
-                Some(Event::Interrupt) => cut_short = Some(Outcome::Interrupted),
-                None => cut_short = Some(self.timed_out()),
-            }
+                Some(Event::Interrupt) => CutShort::Interrupted,
+                None => CutShort::TimedOut,
+            };
             deadline = None;
-            // It may have ended by itself just now.
-            let _ = child.kill();
+            for one in running.iter_mut().flatten().filter(|one| one.open > 0) {
+                one.cut_short(cut_short);
+            }
         }
-        (leavings, cut_short)
     }
 
     /// The next event, or `None` once `deadline` has passed.
@@ -155,17 +179,47 @@ impl Processes {
             Err(RecvTimeoutError::Disconnected) => unreachable!("we hold a sender ourselves"),
         }
     }
-
-    fn timed_out(&self) -> Outcome {
-        Outcome::Failed(format!("timed out after {} s", self.time_limit.as_secs()))
-    }
 }
 
-impl Leavings {
+impl Running {
     fn keep(&mut self, stream: Stream, text: String) {
+        self.open -= 1;
         match stream {
             Stream::Output => self.output = text,
             Stream::Errors => self.errors = text,
+        }
+    }
+
+    fn cut_short(&mut self, reason: CutShort) {
+        self.cut_short = Some(reason);
+        // It may have ended by itself just now.
+        let _ = self.child.kill();
+    }
+
+    /// Waits for a process whose streams have closed.
+    fn end<T: DeserializeOwned>(mut self, time_limit: Duration) -> Outcome<T> {
+        match (self.cut_short, self.child.wait()) {
+            (Some(CutShort::Interrupted), _) => Outcome::Interrupted,
+            (Some(CutShort::TimedOut), _) => {
+                Outcome::Failed(format!("timed out after {} s", time_limit.as_secs()))
+            }
+            (None, Ok(status)) => self.outcome(status),
+            (None, Err(error)) => {
+                Outcome::Failed(format!("cannot wait for the cell's process: {error}"))
+            }
+        }
+    }
+
+    fn outcome<T: DeserializeOwned>(&self, status: ExitStatus) -> Outcome<T> {
+        const SIGINT: i32 = 2;
+        match (status.code(), status.signal()) {
+            (Some(0), _) => found(&self.output),
+            // An interrupt from a terminal reaches the process as well, and may be quicker than our own.
+            (_, Some(SIGINT)) => Outcome::Interrupted,
+            (_, Some(signal)) => {
+                Outcome::Failed(format!("ended by signal {signal} {}", self.reason()))
+            }
+            _ => Outcome::Failed(self.reason()),
         }
     }
 
@@ -181,22 +235,9 @@ impl Leavings {
     }
 }
 
-fn outcome(status: ExitStatus, leavings: &Leavings) -> Outcome {
-    const SIGINT: i32 = 2;
-    match (status.code(), status.signal()) {
-        (Some(0), _) => figures(&leavings.output),
-        // An interrupt from a terminal reaches the process as well, and may be quicker than our own.
-        (_, Some(SIGINT)) => Outcome::Interrupted,
-        (_, Some(signal)) => {
-            Outcome::Failed(format!("ended by signal {signal} {}", leavings.reason()))
-        }
-        _ => Outcome::Failed(leavings.reason()),
-    }
-}
-
-fn figures(output: &str) -> Outcome {
+fn found<T: DeserializeOwned>(output: &str) -> Outcome<T> {
     match serde_json::from_str(output) {
-        Ok(measured) => Outcome::Measured(measured),
+        Ok(found) => Outcome::Found(found),
         Err(error) => Outcome::Failed(format!("the cell's process printed no figures: {error}")),
     }
 }

@@ -11,13 +11,14 @@ use std::ops::Range;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 use runnext_bench::cell::{Cell, Quantiles};
+use runnext_bench::chunks::Drift;
 use runnext_bench::machine::Machine;
 use runnext_bench::row::{Figures, Report, Row};
 use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::Subject;
 
 use super::grid::{Grid, Line};
-use crate::units::{Unit, workers};
+use crate::units::{Unit, time, workers};
 
 /// Columns of a window whose width is not known, as of a file.
 const WIDTH: usize = 120;
@@ -134,18 +135,39 @@ fn block(lines: &[Texts], subjects: Range<usize>) -> Table {
 pub(crate) fn failures(report: &Report) -> impl Iterator<Item = String> {
     report.rows.iter().filter_map(|row| {
         let reason = row.error.as_ref()?;
-        let params = row
-            .params
-            .iter()
-            .map(|(name, value)| format!(" {name} {value}"))
-            .collect::<String>();
+        Some(format!("failed: {}: {reason}", describe_row(row)))
+    })
+}
+
+/// A line for each cell whose cost, as it was watched from the first operation on, clearly changed.
+pub(crate) fn drifts(report: &Report) -> impl Iterator<Item = String> {
+    report.rows.iter().filter_map(|row| {
+        let Drift { first_ns, last_ns } = row.chunks.as_ref()?.drift()?;
+        let direction = if last_ns < first_ns {
+            "faster"
+        } else {
+            "slower"
+        };
         Some(format!(
-            "failed: {}{params}, {}, {}: {reason}",
-            row.scenario,
-            row.subject,
-            workers(row.workers as u64)
+            "{}: {direction} in its last chunks, {}, than in its first, {}",
+            describe_row(row),
+            time(last_ns),
+            time(first_ns)
         ))
     })
+}
+
+fn describe_row(row: &Row) -> String {
+    let params = row.params.iter();
+    let params: String = params
+        .map(|(name, value)| format!(" {name} {value}"))
+        .collect();
+    format!(
+        "{}{params}, {}, {}",
+        row.scenario,
+        row.subject,
+        workers(row.workers as u64)
+    )
 }
 
 /// One cell, in a few words.
