@@ -34,8 +34,8 @@ const GOES_ON: Duration = Duration::from_millis(50);
 
 /// What a waker does after its wake.
 pub(crate) trait Way: Send + 'static {
-    /// Goes on for [`GOES_ON`]. `held` is locked by somebody else for about as long.
-    fn go_on(held: &Mutex<()>);
+    /// Goes on for `time`. `held` is locked by somebody else for about as long.
+    fn go_on(held: &Mutex<()>, time: Duration);
 }
 
 pub(crate) struct Latency<W> {
@@ -68,7 +68,8 @@ impl<W: Way> Workload for Latency<W> {
     async fn batch(&mut self, spawner: &impl Spawner, ops: u64) -> io::Result<u64> {
         for _ in 0..ops {
             let start = Instant::now();
-            let Sample { wait, burnt } = sample::<W>(spawner, self.next_rest()).await?;
+            let (rest, goes_on) = self.next_times();
+            let Sample { wait, burnt } = sample::<W>(spawner, rest, goes_on).await?;
             self.waits.record(wait);
             self.aside += Aside {
                 wall: start.elapsed().saturating_sub(wait),
@@ -95,17 +96,21 @@ impl<W: Way> Workload for Latency<W> {
 }
 
 impl<W> Latency<W> {
-    /// The first sample warms the pool up and needs no rest before it.
-    fn next_rest(&mut self) -> Duration {
+    /// How long to rest, and how long the waker goes on. The first sample warms the pool up and needs little of both.
+    fn next_times(&mut self) -> (Duration, Duration) {
         if mem::replace(&mut self.warm, true) {
-            self.rest
+            (self.rest, GOES_ON)
         } else {
-            Duration::from_millis(1)
+            (Duration::from_millis(1), Duration::from_millis(1))
         }
     }
 }
 
-async fn sample<W: Way>(spawner: &impl Spawner, rest: Duration) -> io::Result<Sample> {
+async fn sample<W: Way>(
+    spawner: &impl Spawner,
+    rest: Duration,
+    goes_on: Duration,
+) -> io::Result<Sample> {
     let (wake, woken) = oneshot::channel();
     let (waited, wait) = oneshot::channel();
     spawner.spawn(async move {
@@ -124,9 +129,9 @@ async fn sample<W: Way>(spawner: &impl Spawner, rest: Duration) -> io::Result<Sa
         spawner.spawn(async move {
             // The woken task fails the sample if it is gone.
             let _ = wake.send(Instant::now());
-            let _ = stopped.send(Aside::of(|| W::go_on(&contended)));
+            let _ = stopped.send(Aside::of(|| W::go_on(&contended, goes_on)));
         });
-        thread::sleep(GOES_ON);
+        thread::sleep(goes_on);
         drop(guard);
     })?;
     let lost = |_| io::Error::other("the subject dropped a task of the sample");

@@ -5,14 +5,16 @@
 //! round of many cells instead of all rounds of one, and the median drops it. A cell that fails or takes too long is
 //! not tried again and does not stop the others.
 //!
-//! `--quick` must end within three minutes on two cores, and differs from a full run in four ways. A cell is timed for
-//! a twentieth of the time, and in fewer rounds. Cells that rest, for 100 ms or 3 s before each operation, do so side by
+//! `--quick` must end within three minutes on two cores, and differs from a full run in three ways. A cell is timed for
+//! a fortieth of the time, but in as many rounds, since it is processes that differ. Cells that rest, for 100 ms or 3 s before each operation, do so side by
 //! side; one of them at a time does anything else, its own start included, so that no figure is disturbed. What has
 //! rested is then the pool but not the machine, and a rest may be longer by another cell's turn. Cells are watched chunk
 //! by chunk for a quarter of a second instead of ten, in chunks of a tenth.
 //!
 //! Rejected: fewer or shorter rests. A rest of 3 s once a run says nothing of the spread, and one of a second does not
-//! show what a pool does with its threads after three.
+//! show what a pool does with its threads after three. And fewer rounds of twice the time: by chance alone, all three
+//! rounds of one run then lie outside of those of the next in one of thirty comparisons; with five it is one of
+//! thousands.
 
 use std::fs::File;
 use std::io;
@@ -66,15 +68,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LIST")]
     workers: Option<List<Workers>>,
 
-    /// How often to measure each cell; 5, or 3 with `--quick`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
+    /// How often to measure each cell
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
 
     /// Keep worker i on core i, for every subject alike
     #[arg(long)]
     pin: bool,
 
-    /// Measure each cell for a tenth of a second instead of one, to see the order of things within minutes
+    /// Measure each cell for a fortieth of the time, and let those that rest do so together: within minutes
     #[arg(long)]
     quick: bool,
 
@@ -104,14 +106,14 @@ struct Files {
 impl RunArgs {
     /// Whoever says how many operations there shall be gets just those, one cell after the other.
     fn pace(&self) -> Pace {
-        let (effort, rounds, (watched, parts)) = if self.quick {
-            (Effort::QUICK, 3, WATCHED_QUICKLY)
+        let (effort, (watched, parts)) = if self.quick {
+            (Effort::QUICK, WATCHED_QUICKLY)
         } else {
-            (Effort::FULL, 5, WATCHED)
+            (Effort::FULL, WATCHED)
         };
         let half_the_limit = Duration::from_secs(self.time_limit) / 2;
         Pace {
-            rounds: self.rounds.unwrap_or(rounds),
+            rounds: self.rounds,
             effort: self.ops.map_or(effort, |ops| effort.with_ops(ops.get())),
             hurried: self.quick && self.ops.is_none(),
             watched: self

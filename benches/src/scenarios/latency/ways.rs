@@ -2,11 +2,11 @@
 
 use std::sync::{self, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollTimeout, poll};
 
-use super::{GOES_ON, Way};
+use super::Way;
 
 /// Computes: `latency-spin`.
 pub(crate) struct SpinOn;
@@ -27,47 +27,47 @@ pub(crate) struct MutexLock;
 pub(crate) struct Event;
 
 impl Way for SpinOn {
-    fn go_on(_: &Mutex<()>) {
+    fn go_on(_: &Mutex<()>, time: Duration) {
         // By the clock: a waker that is interrupted meanwhile need not make up for it.
         let start = Instant::now();
-        while start.elapsed() < GOES_ON {}
+        while start.elapsed() < time {}
     }
 }
 
 impl Way for NativeBlock {
-    fn go_on(_: &Mutex<()>) {
-        let milliseconds = GOES_ON.as_millis() as u16;
+    fn go_on(_: &Mutex<()>, time: Duration) {
+        let milliseconds = time.as_millis() as u16;
         // Waits for nothing but its time limit; a signal may cut it short, which changes no figure.
         let _ = poll(&mut [], PollTimeout::from(milliseconds));
     }
 }
 
 impl Way for Sleep {
-    fn go_on(_: &Mutex<()>) {
-        thread::sleep(GOES_ON);
+    fn go_on(_: &Mutex<()>, time: Duration) {
+        thread::sleep(time);
     }
 }
 
 impl Way for Condvar {
-    fn go_on(_: &Mutex<()>) {
+    fn go_on(_: &Mutex<()>, time: Duration) {
         let (mutex, condvar) = (Mutex::new(()), sync::Condvar::new());
         let guard = mutex.lock().expect("nobody has had it yet");
         // Nobody notifies: the time limit ends the wait.
-        drop(condvar.wait_timeout_while(guard, GOES_ON, |()| true));
+        drop(condvar.wait_timeout_while(guard, time, |()| true));
     }
 }
 
 impl Way for MutexLock {
-    fn go_on(held: &Mutex<()>) {
+    fn go_on(held: &Mutex<()>, _: Duration) {
         drop(held.lock());
     }
 }
 
 impl Way for Event {
-    fn go_on(_: &Mutex<()>) {
+    fn go_on(_: &Mutex<()>, time: Duration) {
         use event_listener::Listener;
         let event = event_listener::Event::<()>::new();
         // Nobody notifies: the time limit ends the wait.
-        let _ = event.listen().wait_timeout(GOES_ON);
+        let _ = event.listen().wait_timeout(time);
     }
 }

@@ -34,10 +34,11 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How many cells that rest for so long run side by side. Each turn takes somewhat longer than the 50 ms for which
-    /// a waker goes on, and a cell should have its own when its rest is over.
+    /// How many cells that rest for so long run side by side: as many as can have a turn during one rest, since a cell
+    /// should have its own when its rest is over.
     fn together(self, rest: Duration) -> usize {
-        const TURN: Duration = Duration::from_millis(70);
+        /// A little more than a waker goes on for.
+        const TURN: Duration = Duration::from_millis(60);
         if self.hurried {
             1 + (rest.as_millis() / TURN.as_millis()) as usize
         } else {
@@ -50,8 +51,8 @@ impl Pace {
         let rest = cell.rest();
         let samples = match rest {
             _ if !self.hurried || rest.is_zero() => return self.effort,
-            short if short < Duration::from_secs(1) => 3,
-            _ => 2,
+            short if short < Duration::from_secs(1) => 2,
+            _ => 1,
         };
         self.effort.with_ops(samples)
     }
