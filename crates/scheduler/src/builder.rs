@@ -124,16 +124,38 @@ impl Builder {
                 on_start: self.on_thread_start.clone(),
                 on_stop: self.on_thread_stop.clone(),
             };
-            match self.thread_builder(index).spawn(move || thread.main()) {
-                Ok(thread) => handle.add_thread(thread),
-                Err(error) => {
-                    (index..workers).for_each(|_| shared.leave());
-                    handle.shutdown(None);
-                    return Err(self.cannot_start(index, workers, &error));
-                }
+            if let Err(error) = self.start(&handle, index, move || thread.main()) {
+                (index..workers).for_each(|_| shared.leave());
+                handle.shutdown(None);
+                let who = format!("worker {index} of {workers}");
+                return Err(self.cannot_start(&who, &error));
             }
         }
+        if shared.switches.defer
+            && let Err(error) = self.start_gate(&handle, shared)
+        {
+            handle.shutdown(None);
+            return Err(self.cannot_start("the gate", &error));
+        }
         Ok(handle.into())
+    }
+
+    fn start_gate(&self, handle: &Handle, shared: Arc<Shared>) -> io::Result<()> {
+        self.start(handle, "gate", move || {
+            work_for(shared.id);
+            shared.gate.run(&shared);
+        })
+    }
+
+    fn start(
+        &self,
+        handle: &Handle,
+        name: impl fmt::Display,
+        main: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        self.thread_builder(name)
+            .spawn(main)
+            .map(|thread| handle.add_thread(thread))
     }
 
     /// The knobs with everything that was chosen here, checked.
@@ -172,16 +194,16 @@ impl Builder {
             .unwrap_or_default()
     }
 
-    fn thread_builder(&self, index: usize) -> thread::Builder {
+    fn thread_builder(&self, name: impl fmt::Display) -> thread::Builder {
         let prefix = self.name_prefix.as_deref().unwrap_or("runnext-");
-        let builder = thread::Builder::new().name(format!("{prefix}{index}"));
+        let builder = thread::Builder::new().name(format!("{prefix}{name}"));
         match self.stack_size {
             Some(bytes) => builder.stack_size(bytes),
             None => builder,
         }
     }
 
-    fn cannot_start(&self, index: usize, workers: usize, error: &io::Error) -> io::Error {
+    fn cannot_start(&self, who: &str, error: &io::Error) -> io::Error {
         let stack = match self.stack_size {
             Some(bytes) => format!("a `stack_size` of {bytes} bytes"),
             None => "the default stack size".into(),
@@ -189,7 +211,7 @@ impl Builder {
         io::Error::new(
             error.kind(),
             format!(
-                "could not start worker {index} of {workers} with {stack}: {error}; \
+                "could not start {who} with {stack}: {error}; \
                  no thread is left: lower `threads` or `stack_size`, \
                  or raise the system's limits"
             ),

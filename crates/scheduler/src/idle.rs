@@ -41,13 +41,21 @@
 //! * **I4** A worker that finds work while others could run what remains requests a successor
 //!   before it runs (step 3 on the right).
 //! * **I5** No user code runs under the stack's lock.
+//! * **I6** A worker that leaves the search leaves the slots to the gate only if it reads the promise
+//!   after its own full barrier.
 //!
-//! # Non-goals
+//! # The gate's watch
 //!
-//! Deferral, that is not even asking while somebody watches the slot, is not here yet: with
-//! run-next alone every publish requests.
+//! Two bits beside the counts say whether the gate is awake, and whether it has promised to look after
+//! what is published into slots. A publish that finds the promise needs no barrier and asks nobody;
+//! the protocol stands in `gate`, both of its sides are here: [`publish`](Idle::publish) and
+//! [`end_watch`](Idle::end_watch). What goes into a queue is never deferred.
 
-use crate::sync::{AtomicU32, Mutex, Ordering, Parker, full_barrier, lock};
+use crate::slot::{Raw, Slot};
+use crate::sync::{
+    AtomicU32, Mutex, Ordering, Parker, asymmetric_barriers, full_barrier, heavy_barrier,
+    light_barrier, lock,
+};
 use crossbeam_utils::CachePadded;
 use std::fmt;
 
@@ -56,17 +64,21 @@ mod tests;
 
 /// The counts of idle workers, packed into one word.
 ///
-/// | bits | count |
+/// | bits | meaning |
 /// |---|---|
-/// | 0 to 15 | searching |
+/// | 0 to 13 | searching |
+/// | 14 | the gate is awake |
+/// | 15 | the gate has promised to look after what is published into slots |
 /// | 16 to 31 | parked |
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts(u32);
 
 impl Counts {
     const SEARCHER: u32 = 1;
+    const AWAKE: u32 = 1 << 14;
+    const WATCH: u32 = 1 << 15;
     const PARKED: u32 = 1 << 16;
-    const SEARCHER_MASK: u32 = Self::PARKED - 1;
+    const SEARCHER_MASK: u32 = Self::AWAKE - 1;
 
     pub(crate) fn searching(self) -> usize {
         (self.0 & Self::SEARCHER_MASK) as usize
@@ -74,6 +86,19 @@ impl Counts {
 
     pub(crate) fn parked(self) -> usize {
         (self.0 / Self::PARKED) as usize
+    }
+
+    pub(crate) fn gate_is_awake(self) -> bool {
+        self.0 & Self::AWAKE != 0
+    }
+
+    pub(crate) fn gate_watches(self) -> bool {
+        self.0 & Self::WATCH != 0
+    }
+
+    /// Whether somebody has promised to look after what is published into slots.
+    pub(crate) fn is_watched(self) -> bool {
+        self.0 & (Self::SEARCHER_MASK | Self::WATCH) != 0
     }
 
     /// Whether a request has to wake somebody: nobody looks, and somebody sleeps.
@@ -87,6 +112,8 @@ impl fmt::Debug for Counts {
         f.debug_struct("Counts")
             .field("searching", &self.searching())
             .field("parked", &self.parked())
+            .field("gate_is_awake", &self.gate_is_awake())
+            .field("gate_watches", &self.gate_watches())
             .finish()
     }
 }
@@ -94,17 +121,20 @@ impl fmt::Debug for Counts {
 /// The idle state of a pool.
 pub(crate) struct Idle {
     counts: CachePadded<AtomicU32>,
+    /// Whether the gate can end its watch with a heavy barrier.
+    asymmetric: bool,
     /// Indices of the parked workers, newest last.
     stack: Mutex<Vec<usize>>,
     parkers: Box<[Parker]>,
 }
 
 impl Idle {
-    /// The state of `workers` workers, all running. At most 65 535, the width of a count.
+    /// The state of `workers` workers, all running. At most 16 383, the width of the lesser count.
     pub(crate) fn new(workers: usize) -> Self {
         assert!(workers <= Counts::SEARCHER_MASK as usize);
         Idle {
             counts: CachePadded::new(AtomicU32::new(0)),
+            asymmetric: asymmetric_barriers(),
             stack: Mutex::new(Vec::with_capacity(workers)),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
         }
@@ -115,6 +145,37 @@ impl Idle {
     pub(crate) fn counts(&self) -> Counts {
         // Ordering: SeqCst, step 3 of the left side of the protocol; a plain `mov` on x86.
         Counts(self.counts.load(Ordering::SeqCst))
+    }
+
+    /// Puts `item` into `slot` and returns the counts as they are once it is there: whoever they do not count looks
+    /// later and sees it. The slot's owner.
+    ///
+    /// # Errors
+    ///
+    /// Gives `item` back when the slot is full.
+    #[inline]
+    pub(crate) fn publish<T: Raw>(&self, slot: &Slot<T>, item: T) -> Result<Counts, T> {
+        if !(self.asymmetric && self.counts().gate_watches()) {
+            slot.publish(item)?;
+            return Ok(self.counts());
+        }
+        slot.publish_unordered(item)?;
+        light_barrier(); // pairs with the heavy one in `end_watch`
+        let counts = self.counts();
+        if counts.gate_watches() {
+            return Ok(counts);
+        }
+        full_barrier();
+        Ok(self.counts())
+    }
+
+    /// What a worker that leaves the search has to re-read: what waits in slots is left to the gate, if it watches.
+    pub(crate) fn leaves_work(
+        &self,
+        queues_wait: impl FnOnce() -> bool,
+        slots_wait: impl FnOnce() -> bool,
+    ) -> bool {
+        queues_wait() || (!self.counts().gate_watches() && slots_wait())
     }
 
     /// Asks for a worker for what was just pushed. True if it woke one; false if a searcher absorbed
@@ -129,32 +190,36 @@ impl Idle {
     /// slot is (S3). Any thread.
     #[inline]
     pub(crate) fn request_after_barrier(&self) -> bool {
-        self.wants_wake() && self.wake_newest()
+        self.counts().wants_wake() && self.wake_newest()
     }
 
-    /// The first half of [`request_after_barrier`](Self::request_after_barrier): whether a request
-    /// would have to wake somebody. Any thread.
-    #[inline]
-    pub(crate) fn wants_wake(&self) -> bool {
-        self.counts().wants_wake()
-    }
-
-    /// The second half: wakes the newest parked worker, unless another request has been quicker.
+    /// Wakes the newest parked worker, unless another request has been quicker.
     /// True if it woke one. Any thread.
     // Transitions: parked -> searching, for the newest.
     #[cold]
     pub(crate) fn wake_newest(&self) -> bool {
-        let Some(newest) = self.pop_newest() else {
+        // Another request may have been quicker; its worker now absorbs ours (I3).
+        self.wake_newest_if(Counts::wants_wake)
+    }
+
+    /// Wakes the newest parked worker also while others search: a searcher that has absorbed a request
+    /// may have been switched off before it looked. True if it woke one. Gate only.
+    // Transitions: parked -> searching, for the newest.
+    pub(crate) fn wake_one_more(&self) -> bool {
+        self.wake_newest_if(|counts| counts.parked() > 0)
+    }
+
+    fn wake_newest_if(&self, wanted: impl FnOnce(Counts) -> bool) -> bool {
+        let Some(newest) = self.pop_newest_if(wanted) else {
             return false;
         };
         self.parkers[newest].unpark();
         true
     }
 
-    fn pop_newest(&self) -> Option<usize> {
+    fn pop_newest_if(&self, wanted: impl FnOnce(Counts) -> bool) -> Option<usize> {
         let mut stack = lock(&self.stack);
-        // Another request may have been quicker; its worker now absorbs ours (I3).
-        if !self.wants_wake() {
+        if !wanted(self.counts()) {
             return None;
         }
         let newest = stack.pop();
@@ -163,6 +228,36 @@ impl Idle {
             self.parked_to_searching(1);
         }
         newest
+    }
+
+    /// Says that the gate is awake, and has promised to watch if `promise`. True if it was asleep:
+    /// then it must be woken. Any thread.
+    // Transitions: gate asleep -> awake.
+    pub(crate) fn wake_gate(&self, promise: bool) -> bool {
+        if self.counts().gate_is_awake() {
+            return false;
+        }
+        let bits = Counts::AWAKE | if promise { Counts::WATCH } else { 0 };
+        // Ordering: SeqCst, so that whoever then leaves the search does so after the gate has taken over.
+        let old = Counts(self.counts.fetch_or(bits, Ordering::SeqCst));
+        !old.gate_is_awake()
+    }
+
+    /// Ends the gate's watch, unless `work_left`: then it goes on. True if it ended. Gate only.
+    // Transitions: gate awake -> asleep, if nothing is left.
+    pub(crate) fn end_watch(&self, work_left: impl FnOnce() -> bool) -> bool {
+        let bits = Counts::AWAKE | Counts::WATCH;
+        // Ordering: SeqCst, step 1 of the right side. The heavy barrier pairs with the light one of
+        // a publisher that relied on the watch (`publish`), and with the full ones as well.
+        let old = self.counts.fetch_and(!bits, Ordering::SeqCst);
+        let ordered = !self.asymmetric || heavy_barrier();
+        full_barrier(); // the other half where there is no heavy one
+        if ordered && !work_left() {
+            return true;
+        }
+        // Ordering: SeqCst as in `wake_gate`. A wake of the gate meanwhile has left a token: harmless.
+        self.counts.fetch_or(old & bits, Ordering::SeqCst);
+        false
     }
 
     /// Wakes every parked worker, for a shutdown. Returns how many search now. Any thread.

@@ -58,13 +58,16 @@ not_modelled! {
     mod contain;
     #[cfg(feature = "futures")]
     mod futures;
+    mod gate;
     mod global;
     mod lifecycle;
     mod pool;
     mod search;
+    mod share;
     mod spin;
     mod stats;
     mod task;
+    mod watch;
     mod worker;
     mod yield_now;
 

@@ -22,6 +22,7 @@ use runnext_knobs::Knobs;
 
 use crate::block_on;
 use crate::builder::Builder;
+use crate::gate::Gate;
 use crate::idle::Idle;
 use crate::lifecycle::Lifecycle;
 use crate::queue::Injector;
@@ -221,6 +222,10 @@ impl From<Arc<Handle>> for Pool {
 #[derive(Debug)]
 pub(crate) struct Switches {
     pub(crate) run_next: bool,
+    pub(crate) defer: bool,
+    pub(crate) lazy_dispatch: bool,
+    pub(crate) watch: runnext_knobs::Watch,
+    pub(crate) stalled_work: Duration,
     pub(crate) steal_delay: Duration,
     pub(crate) spin_limit: u32,
     pub(crate) no_spin_threshold: usize,
@@ -232,6 +237,10 @@ impl Switches {
     fn new(knobs: &Knobs, workers: usize) -> Self {
         Switches {
             run_next: knobs.run_next(),
+            defer: knobs.defer_worker_requests(),
+            lazy_dispatch: knobs.lazy_dispatch_request(),
+            watch: knobs.watch(),
+            stalled_work: knobs.stalled_work(),
             steal_delay: knobs.run_next_steal_delay(),
             spin_limit: knobs.spin_limit(),
             no_spin_threshold: knobs.spurious_dispatch_no_spin_threshold(),
@@ -261,6 +270,7 @@ pub(crate) struct Shared {
     pub(crate) switches: Switches,
     pub(crate) remotes: Box<[Arc<Remote>]>,
     pub(crate) idle: Idle,
+    pub(crate) gate: Gate,
     pub(crate) injector: Injector<Runnable>,
     pub(crate) lifecycle: Lifecycle,
     pub(crate) registry: Registry,
@@ -277,6 +287,7 @@ impl Shared {
             switches: Switches::new(&knobs, workers),
             remotes: remotes.into_iter().map(Arc::new).collect(),
             idle: Idle::new(workers),
+            gate: Gate::default(),
             injector: Injector::new(),
             lifecycle: Lifecycle::new(workers),
             registry: Registry::new(workers),
@@ -317,6 +328,9 @@ impl Shared {
         self.outside.remote_schedules.fetch_add(1, Ordering::Relaxed);
         if woke {
             self.outside.wakes_requested.fetch_add(1, Ordering::Relaxed);
+            if !self.switches.lazy_dispatch {
+                self.wake_gate(); // here and not on the worker that wakes: it is wanted elsewhere
+            }
         }
     }
 
@@ -324,6 +338,41 @@ impl Shared {
     /// every part is read after the caller's full barrier. Any thread.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.has_work())
+    }
+
+    /// As [`has_work`](Self::has_work), for a worker that leaves the search: what waits in slots is left to
+    /// the gate, if it watches. Any thread.
+    pub(crate) fn has_unwatched_work(&self) -> bool {
+        let any = |waits: fn(&Remote) -> bool| self.remotes.iter().any(|remote| waits(remote));
+        self.idle.leaves_work(
+            || !self.injector.is_empty() || any(|remote| !remote.queue.is_empty()),
+            || any(|remote| remote.slot.is_full()),
+        )
+    }
+
+    /// Sees to it that the gate is awake, if this pool defers. Any thread.
+    pub(crate) fn wake_gate(&self) {
+        let promise = self.switches.watch == runnext_knobs::Watch::Gate;
+        if self.switches.defer && self.idle.wake_gate(promise) {
+            self.gate.wake();
+        }
+    }
+
+    /// Hands the watch to the gate if a worker runs, since that worker may publish. A searcher that is
+    /// about to leave.
+    pub(crate) fn hand_over_watch(&self) {
+        let counts = self.idle.counts();
+        if counts.searching() + counts.parked() < self.remotes.len() {
+            self.wake_gate();
+        }
+    }
+
+    /// Whether the last searcher is to watch the slots past its spin limit, the proposal's own form.
+    pub(crate) fn needs_spinner(&self) -> bool {
+        let switches = &self.switches;
+        switches.defer
+            && switches.watch == runnext_knobs::Watch::Spinner
+            && self.idle.counts().searching() == 1
     }
 
     /// Whether so many workers run that one that found nothing should not spin.
@@ -376,6 +425,7 @@ impl Shared {
     /// Begins the shutdown. Any thread, any number of times.
     pub(crate) fn close(self: &Arc<Self>) {
         let first = self.lifecycle.close();
+        self.gate.wake();
         let idle = self.idle.wake_all();
         let running_elsewhere = self.remotes.len() > usize::from(works_for(self.id));
         if first && idle == 0 && running_elsewhere {
@@ -445,6 +495,9 @@ impl Shared {
             injection_queue_depth: self.injector.len(),
             num_remote_schedules: outside(&self.outside.remote_schedules),
             remote_wakes_requested: outside(&self.outside.wakes_requested),
+            gate_ticks: outside(&self.gate.ticks),
+            stall_rescues: outside(&self.gate.stall_rescues),
+            gate_rescues: outside(&self.gate.gate_rescues),
             total,
             workers,
         }

@@ -105,10 +105,17 @@ impl Searcher {
         let mut backoff = Backoff::new(shared.switches.spin_limit);
         while !shared.lifecycle.is_closing() {
             if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
-                worker.count_wake(shared.idle.stop_searching(|| shared.has_work()));
+                worker.count_wake(shared.idle.stop_searching(|| shared.has_unwatched_work()));
+                if !shared.switches.lazy_dispatch {
+                    shared.wake_gate();
+                }
                 return Some(task);
             }
-            let work_left = || shared.lifecycle.is_closing() || shared.has_work();
+            shared.hand_over_watch();
+            let work_left = || {
+                shared.gate.somebody_parks();
+                shared.lifecycle.is_closing() || shared.has_unwatched_work()
+            };
             woken = shared.idle.park(worker.index, searching, work_left);
             counters.park_count.add(u64::from(woken));
             searching = true;
@@ -132,10 +139,11 @@ impl Searcher {
     ) -> Option<Runnable> {
         let shared = &*worker.shared;
         let mut first = true;
+        let mut occupied = false;
         while !shared.lifecycle.is_closing() {
             match self.look(worker) {
                 Look::Task(task) => return Some(task),
-                Look::Young => {}
+                Look::Young => occupied = true,
                 Look::Nothing if first && woken => {
                     worker.remote().counters.noop_count.bump();
                     if shared.many_run() {
@@ -146,7 +154,12 @@ impl Searcher {
             }
             first = false;
             if !backoff.wait(&mut self.rng, || !shared.injector.is_empty()) {
-                return None;
+                if !(occupied && shared.needs_spinner()) {
+                    return None;
+                }
+                // A ping-pong's slot is empty at every other look, so one sighting prolongs the whole watch.
+                occupied = false;
+                backoff = Backoff::patient(shared.switches.spin_limit);
             }
         }
         None
@@ -211,8 +224,10 @@ impl Searcher {
     }
 
     fn is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
-        let polls = shared.remotes[victim].slot.polls();
-        self.sightings[victim].waited(polls, now()) >= shared.switches.steal_delay
+        let remote = &shared.remotes[victim];
+        let polls = remote.slot.polls();
+        remote.allows_steals(polls)
+            || self.sightings[victim].waited(polls, now()) >= shared.switches.steal_delay
     }
 }
 

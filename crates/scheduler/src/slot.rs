@@ -15,7 +15,7 @@
 //!
 //! Millions of takes stand against one steal, so the thief pays for both. The slot is **biased**
 //! to its owner, who then takes with a load and a store, until a thief revokes the bias; from then
-//! on it is **shared**, and both sides swap. The owner takes the bias back after [`SHARED_TAKES`].
+//! on it is **shared**, and both sides swap. The owner takes the bias back after `SHARED_TAKES`.
 //!
 //! | owner takes | thief steals, holding `stealing` |
 //! |---|---|
@@ -27,7 +27,7 @@
 //! Either the owner's third step sees the revocation, and two swaps cannot get the same item; or
 //! the thief's sees that the owner is at it, and leaves the item to the owner. The heavy barrier makes every thread of
 //! the process execute a full barrier (`membarrier`, Linux), about 2 us, and it comes at
-//! most once in [`SHARED_TAKES`] takes. Where the system has none, slots are never biased.
+//! most once in `SHARED_TAKES` takes. Where the system has none, slots are never biased.
 //!
 //! # Invariants
 //!
@@ -65,7 +65,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{
     Arc, AtomicBool, AtomicPtr, Count, Ordering, asymmetric_barriers, complete_barrier,
-    heavy_barrier, light_barrier,
+    heavy_barrier, light_barrier, store_release,
 };
 
 #[cfg(test)]
@@ -189,6 +189,23 @@ impl<T: Raw> Slot<T> {
             .swap(item.into_raw().as_ptr(), Ordering::SeqCst);
         complete_barrier();
         debug_assert!(old.is_null(), "S1: only the owner fills the slot");
+        Ok(())
+    }
+
+    /// Puts `item` into the slot with a plain store: what the owner reads next may be older.
+    ///
+    /// For an owner that asks nobody, or that makes up for the barrier itself.
+    ///
+    /// # Errors
+    ///
+    /// Gives `item` back when the slot is full.
+    // Transitions: empty -> full.
+    #[inline]
+    pub fn publish_unordered(&self, item: T) -> Result<(), T> {
+        if self.is_full() {
+            return Err(item);
+        }
+        store_release(&self.place.item, item.into_raw().as_ptr()); // for `steal`
         Ok(())
     }
 

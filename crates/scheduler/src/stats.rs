@@ -102,6 +102,13 @@ pub struct Stats {
     pub num_remote_schedules: u64,
     /// Parked workers woken by threads that are not workers of this pool.
     pub remote_wakes_requested: u64,
+    /// Looks of the gate, the pool's monitor thread. None while the pool rests.
+    pub gate_ticks: u64,
+    /// Parked workers woken by the gate for work that waited behind one poll.
+    pub stall_rescues: u64,
+    /// Parked workers woken by the gate for work that nobody had promised to look after. Other than
+    /// zero is a fault of this crate: please report it.
+    pub gate_rescues: u64,
     /// The sum over all workers.
     pub total: WorkerStats,
     /// Each worker on its own, by index.
@@ -131,6 +138,11 @@ impl fmt::Display for Stats {
             total.slot_refusals,
             total.slot_steals,
             total.steal_operations,
+        )?;
+        writeln!(
+            f,
+            "gate: ticks {}, stall rescues {}, gate rescues {}",
+            self.gate_ticks, self.stall_rescues, self.gate_rescues,
         )?;
         write!(
             f,

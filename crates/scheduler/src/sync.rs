@@ -39,6 +39,13 @@ pub(crate) fn full_barrier() {
     fence(Ordering::SeqCst);
 }
 
+/// Makes the stores that follow release what was written before. Costs nothing on x86.
+#[cfg(not(runnext_loom))]
+#[inline]
+pub(crate) fn release_barrier() {
+    fence(Ordering::Release);
+}
+
 /// Completes the full barrier of the `SeqCst` read-modify-write just before it.
 #[inline]
 pub(crate) fn complete_barrier() {
@@ -63,6 +70,16 @@ pub(crate) fn heavy_barrier() -> bool {
     #[cfg(runnext_loom)]
     fence(Ordering::SeqCst);
     membarrier::execute()
+}
+
+/// Stores `value`, released, into a place that other threads swap. A plain store, but in a model: loom
+/// lets one fall between the two halves of another thread's swap, which then overwrites it unseen.
+#[inline]
+pub(crate) fn store_release(place: &AtomicPtr<()>, value: *mut ()) {
+    #[cfg(not(runnext_loom))]
+    place.store(value, Ordering::Release);
+    #[cfg(runnext_loom)]
+    place.swap(value, Ordering::Release);
 }
 
 /// Whether this system has a heavy barrier.
@@ -160,6 +177,16 @@ impl Parker {
         // Ordering: Acquire pairs with the release in `unpark`.
         while !self.unparked.swap(false, Ordering::Acquire) {
             self.sleeper.sleep();
+        }
+    }
+
+    /// Sleeps until an `unpark`, at most for `time`, perhaps less. The registered thread only.
+    #[cfg(not(runnext_loom))]
+    pub(crate) fn park_timeout(&self, time: std::time::Duration) {
+        // Ordering: Acquire pairs with the release in `unpark`.
+        if !self.unparked.swap(false, Ordering::Acquire) {
+            thread::park_timeout(time);
+            self.unparked.swap(false, Ordering::Acquire);
         }
     }
 

@@ -22,7 +22,7 @@
 //! | any other thread | injector ([`Shared::inject`]) |
 //!
 //! Each of them is followed by a full barrier and a request for a worker, but for a yield into the
-//! slot (W3).
+//! slot (W3), and for a publish into the slot while somebody watches it (`gate`).
 //!
 //! # Invariants
 //!
@@ -31,7 +31,7 @@
 //! * **W3** A yield into the slot needs no request. Its poll has ended, so the owner takes it next,
 //!   unless it takes something older first, at its turn. That something was pushed after the yield had
 //!   found the queues empty, hence with a request of its own; and whoever answers that one
-//!   and finds the older item taken sees the slot as well, since the owner published before it took.
+//!   and finds the older item taken sees the slot as well, since the owner published before it took (Q4).
 
 use std::cell::Cell;
 use std::ptr;
@@ -44,7 +44,7 @@ use crate::queue::{self, Local, Stealer};
 use crate::search::Searcher;
 use crate::slot::{Slot, Thief};
 use crate::stats::{Counters, WorkerStats};
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::task::Runnable;
 
 /// Polls between two looks at the injector while there is other work. Prime, so that it does not
@@ -82,6 +82,9 @@ pub(crate) struct Remote {
     pub(crate) slot: Thief<Runnable>,
     pub(crate) queue: CachePadded<Stealer<Runnable>>,
     pub(crate) counters: CachePadded<Counters>,
+    /// Up to which poll of the worker its items may be taken at once: the gate knows its polls to be
+    /// long. A poll, not the item, so that it need not be taken back.
+    stealable_through: AtomicU64,
 }
 
 /// A worker's own ends of what it shares with thieves.
@@ -100,6 +103,7 @@ impl Ends {
             slot: slot.thief(),
             queue: CachePadded::new(stealer),
             counters: CachePadded::default(),
+            stealable_through: AtomicU64::new(0),
         };
         (Ends { slot, queue }, remote)
     }
@@ -109,6 +113,27 @@ impl Remote {
     /// Whether something waits here that another worker could run. Any thread.
     pub(crate) fn has_work(&self) -> bool {
         self.slot.is_full() || !self.queue.is_empty()
+    }
+
+    /// Lets thieves take what waits here without delay for as long as the poll counter is at most
+    /// `through`. Gate only.
+    pub(crate) fn allow_steals(&self, through: u64) {
+        // Relaxed: a hint about when, not whether; only the gate writes it.
+        let allowed = self.stealable_through.load(Ordering::Relaxed);
+        self.stealable_through
+            .store(allowed.max(through), Ordering::Relaxed);
+    }
+
+    /// Takes back what [`allow_steals`](Self::allow_steals) allowed. Gate only.
+    pub(crate) fn forbid_steals(&self) {
+        // Relaxed: see `allow_steals`.
+        self.stealable_through.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether thieves may take without delay, given the poll counter. Any thread.
+    pub(crate) fn allows_steals(&self, polls: u64) -> bool {
+        // Relaxed: see `allow_steals`.
+        polls <= self.stealable_through.load(Ordering::Relaxed)
     }
 
     pub(crate) fn stats(&self) -> WorkerStats {
@@ -241,13 +266,33 @@ impl Worker {
         if !self.shared.switches.run_next || (woken_while_running && self.older_work_waits()) {
             return self.enqueue(task);
         }
-        match self.slot.publish(task) {
-            Ok(()) if woken_while_running => {} // W3
-            // Deferral, the next step, will not ask while somebody watches the slot; run-next alone
-            // always asks.
-            Ok(()) => self.request_after_barrier(),
-            Err(task) => self.enqueue_refused(task),
+        let published = match woken_while_running {
+            true => self.slot.publish_unordered(task), // W3
+            false => self.publish(task),
+        };
+        if let Err(task) = published {
+            self.enqueue_refused(task);
         }
+    }
+
+    /// Puts a task into the slot, and asks for a worker unless somebody watches (`gate`).
+    #[inline]
+    fn publish(&self, task: Runnable) -> Result<(), Runnable> {
+        let counts = self.shared.idle.publish(&self.slot, task)?;
+        if counts.is_watched() {
+            return Ok(()); // a searcher absorbs the request, or the gate has made it needless
+        }
+        if counts.parked() > 0 {
+            self.wake_newest();
+        } else if self.shared.switches.defer {
+            self.wake_gate(); // all workers run
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wake_gate(&self) {
+        self.shared.wake_gate();
     }
 
     #[inline(never)]
@@ -271,13 +316,6 @@ impl Worker {
     /// Asks for a worker after a push. Worker thread only.
     pub(crate) fn request(&self) {
         self.count_wake(self.shared.idle.request());
-    }
-
-    #[inline]
-    fn request_after_barrier(&self) {
-        if self.shared.idle.wants_wake() {
-            self.wake_newest();
-        }
     }
 
     #[cold]

@@ -54,7 +54,6 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         preset: Preset::Fixed(1),
         needs: Some(Knob::RunNext),
         source: PROPOSAL,
-        pending: true,
         effect: "putting a task into an empty slot requests no worker while somebody watches the slots",
         detail: "On, a push into an empty slot wakes nobody while a searching worker or the gate has promised to \
                  look after slot items. That makes a hop cheap: no shared write, no system call. Off, each such \
@@ -66,12 +65,14 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         knob: Knob::LazyDispatchRequest,
         ours: spelling("RUNNEXT_LAZY_DISPATCH_REQUEST", Bool),
         dotnet: Some(spelling("DOTNET_ThreadPool_LazyDispatchRequest", Bool)),
+        needs: Some(Knob::DeferWorkerRequests),
         source: PROPOSAL,
-        pending: true,
-        effect: "a woken worker requests the next worker only if it still sees work",
-        detail: "Off, a worker that was woken and found work requests another one before it runs its first task, \
-                 because that task may run long. On, it does so only if more work is visible. The proposal found \
-                 mixed results: it saves wakes under light load and can delay the spread of a burst.",
+        effect: "a worker that finds work asks nobody to watch before it runs, unless more work is visible",
+        detail: "Off, a worker that has found work after a search sees to it that the gate watches before it runs \
+                 its first task, because that task may publish another and then run long. On, it asks for another \
+                 worker only if more work is visible; the first push into a slot that nobody watches then wakes \
+                 one. It saves a wake where a task wakes nobody, and costs one where it does. The proposal found \
+                 mixed results. .NET's form asks for a worker instead of a watcher.",
         ..BLANK
     },
     Entry {
@@ -97,11 +98,12 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         range: 0..=MAX32,
         unit: "us",
         source: PROPOSAL,
-        pending: true,
         effect: "how long work may wait behind one poll before it is rescued to another worker",
-        detail: "While some worker is parked, the watcher looks at this interval. Work that waits behind a worker \
-                 which has not finished a poll since the last look gets another worker. Lower shortens the wait \
-                 behind a long poll and costs processor time for the looks; higher saves that time.",
+        detail: "While some worker is parked, the gate looks at this interval, and after half of it where polls are \
+                 long. Work that waits behind a worker which has not finished a poll since the last look gets \
+                 another worker, so it waits for one interval as a rule and for two at most. Lower shortens the wait \
+                 behind a long poll and costs processor time for the looks; higher saves that time. Less than 5 us \
+                 counts as 5.",
         ..BLANK
     },
     Entry {
@@ -239,7 +241,6 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
     Entry {
         knob: Knob::Watch,
         ours: spelling("RUNNEXT_WATCH", Choice(&["gate", "spinner"])),
-        pending: true,
         effect: "who looks after deferred work once the searching workers have parked",
         detail: "`gate`: a searching worker hands the watch to the monitor thread when its spin budget ends, and \
                  parks. A lone chain then costs one core and a few percent. `spinner`: one searching worker keeps \

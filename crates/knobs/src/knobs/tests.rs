@@ -6,7 +6,7 @@ use super::*;
 fn the_program_sets_every_knob() {
     let knobs = Knobs::default()
         .with_run_next(true)
-        .with_defer_worker_requests(false)
+        .with_defer_worker_requests(true)
         .with_lazy_dispatch_request(true)
         .with_run_next_steal_delay(Duration::from_micros(7))
         .with_stalled_work(Duration::from_millis(1))
@@ -28,7 +28,7 @@ fn the_program_sets_every_knob() {
             .settings()
             .all(|setting| *setting.origin == Origin::Builder)
     );
-    assert!(knobs.run_next() && !knobs.defer_worker_requests() && knobs.lazy_dispatch_request());
+    assert!(knobs.run_next() && knobs.defer_worker_requests() && knobs.lazy_dispatch_request());
     assert_eq!(knobs.run_next_steal_delay(), Duration::from_micros(7));
     assert_eq!(knobs.stalled_work(), Duration::from_millis(1));
     assert_eq!(knobs.spurious_dispatch_no_spin_threshold(), 3);

@@ -5,7 +5,7 @@ mod loom;
 
 #[cfg(not(runnext_loom))]
 mod plain {
-    use crate::idle::Idle;
+    use crate::idle::{Counts, Idle};
 
     fn counts(idle: &Idle) -> (usize, usize) {
         (idle.counts().searching(), idle.counts().parked())
@@ -38,9 +38,9 @@ mod plain {
         for worker in [2, 0, 1] {
             idle.push(worker, false);
         }
-        assert_eq!(idle.pop_newest(), Some(1));
+        assert_eq!(idle.pop_newest_if(Counts::wants_wake), Some(1));
         idle.stop_searching(|| false);
-        assert_eq!(idle.pop_newest(), Some(0));
+        assert_eq!(idle.pop_newest_if(Counts::wants_wake), Some(0));
     }
 
     #[test]

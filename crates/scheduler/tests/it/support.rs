@@ -1,7 +1,7 @@
 //! What the tests share: the settings they run under, the watchdog, and fresh processes. Smaller things are in `tools`.
 //!
-//! **Settings.** A test runs with run-next off and on, and with 1, 2 and 4 workers. `POOL_TEST_WORKERS`
-//! narrows that to one number of workers; a variable that decides `RUN_NEXT` narrows it to one switch. A test that
+//! **Settings.** A test runs with each of [`SWITCHES`] and with 1, 2 and 4 workers. `POOL_TEST_WORKERS`
+//! narrows that to one number of workers, `POOL_TEST_SWITCHES` to one name of a setting. A test that
 //! makes no sense with that number of workers (nobody can steal from a single one) then runs nothing.
 //!
 //! **Watchdog.** Every body runs on a thread of its own. A deadline only turns a hang into a failure that shows all
@@ -18,8 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use runnext::{Builder, Knobs, Pool};
-use runnext_knobs::Origin;
+use runnext::{Builder, Knobs, Pool, Watch};
 
 pub(crate) use tools::*;
 
@@ -62,6 +61,28 @@ impl Workers {
     }
 }
 
+/// Turns the switches of `knobs` to one setting.
+type Turn = fn(Knobs) -> Knobs;
+
+/// The settings of the switches, by name.
+const SWITCHES: [(&str, Turn); 5] = [
+    ("base", |knobs| knobs.with_run_next(false)),
+    ("run-next", |knobs| {
+        knobs.with_run_next(true).with_defer_worker_requests(false)
+    }),
+    ("defer", deferring),
+    ("lazy", |knobs| {
+        deferring(knobs).with_lazy_dispatch_request(true)
+    }),
+    ("spinner", |knobs| {
+        deferring(knobs).with_watch(Watch::Spinner)
+    }),
+];
+
+fn deferring(knobs: Knobs) -> Knobs {
+    knobs.with_run_next(true).with_defer_worker_requests(true)
+}
+
 /// One way to build a pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
@@ -83,16 +104,19 @@ impl Setting {
 
 /// Calls `body` once for each setting. What fails is named by the last line that the test printed.
 pub(crate) fn for_each_setting(workers: Workers, body: impl Fn(&Setting)) {
-    let knobs = Knobs::from_env_or_warn();
-    let variants = match knobs.origin("RUN_NEXT") {
-        Some(Origin::Environment(_)) => vec![knobs],
-        _ => [false, true]
-            .map(|on| knobs.clone().with_run_next(on))
-            .to_vec(),
-    };
+    let only = std::env::var("POOL_TEST_SWITCHES").ok();
+    let known = |only: &String| SWITCHES.iter().any(|(name, _)| name == only);
+    assert!(
+        only.iter().all(known),
+        "`POOL_TEST_SWITCHES` names no setting of the switches: see `SWITCHES`"
+    );
     for workers in workers.counts() {
-        for knobs in variants.iter().cloned() {
-            println!("workers {workers}, run-next {}", knobs.run_next());
+        for (name, set) in SWITCHES {
+            if only.as_ref().is_some_and(|only| only != name) {
+                continue;
+            }
+            println!("workers {workers}, {name}");
+            let knobs = set(Knobs::from_env_or_warn());
             body(&Setting { workers, knobs });
         }
     }

@@ -262,7 +262,10 @@ fn a_woken_task_waits_less_than_1_ms_behind_a_poll_of_5_ms() {
 #[test]
 fn no_item_leaves_the_slot_before_the_steal_delay() {
     for_each_setting(Workers::Several, |setting| {
-        let knobs = setting.knobs.clone().with_run_next_steal_delay(LIMIT);
+        let knobs = setting.knobs.clone();
+        let knobs = knobs
+            .with_run_next_steal_delay(LIMIT)
+            .with_stalled_work(LIMIT);
         let pool = setting.builder().knobs(knobs).build().unwrap();
         within(LIMIT, &pool.clone(), move || {
             for _ in 0..20 {

@@ -48,7 +48,34 @@ impl Pool {
     }
 
     fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.thieves.iter().any(Thief::is_full)
+        !self.injector.is_empty() || self.slots_wait()
+    }
+
+    fn slots_wait(&self) -> bool {
+        self.thieves.iter().any(Thief::is_full)
+    }
+
+    fn leaves_work(&self) -> bool {
+        let queues_wait = || !self.injector.is_empty();
+        self.idle.leaves_work(queues_wait, || self.slots_wait())
+    }
+
+    /// Publishes as a worker does that defers.
+    fn publish(&self, slot: &Slot<Box<u32>>, item: u32) {
+        let counts = self.idle.publish(slot, Box::new(item));
+        if !counts.expect("the slot is empty").is_watched() {
+            self.idle.request_after_barrier();
+        }
+    }
+
+    /// Looks after the slots until nothing waits, as the gate does.
+    fn watch(&self) {
+        while !self.idle.end_watch(|| self.has_work()) {
+            if self.slots_wait() {
+                self.idle.wake_one_more();
+            }
+            thread::yield_now(); // until the next look
+        }
     }
 
     /// Searches, parks and finds one item, by the protocol of `search`; then "runs" it, that is:
@@ -57,10 +84,10 @@ impl Pool {
         let mut searching = self.idle.start_searching(1);
         loop {
             if searching && let Some(item) = self.look() {
-                self.idle.stop_searching(|| self.has_work());
+                self.idle.stop_searching(|| self.leaves_work());
                 return item;
             }
-            if !self.idle.park(worker, searching, || self.has_work()) {
+            if !self.idle.park(worker, searching, || self.leaves_work()) {
                 thread::yield_now(); // somebody is just taking what is left: let him
             }
             searching = true;
@@ -120,6 +147,107 @@ fn loom_publish_against_park() {
         assert!(slot.publish(Box::new(1)).is_ok());
         pool.idle.request_after_barrier(); // S3
         assert_eq!(found(vec![other]), [1]);
+        pool.assert_at_rest();
+    });
+}
+
+/// A publish that relies on the gate's watch, against the end of the watch, while the other worker parks.
+#[test]
+fn loom_publish_against_end_of_watch() {
+    model(3, || {
+        let slot = Slot::new();
+        let pool = Pool::with_slots(2, &[&slot]);
+        pool.idle.wake_gate(true);
+        let other = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(1).find_one(1)
+        });
+        let gate = thread::spawn({
+            let pool = pool.clone();
+            move || pool.watch()
+        });
+        pool.publish(&slot, 1);
+        assert_eq!(found(vec![other]), [1]);
+        gate.join().expect("no panic");
+        pool.assert_at_rest();
+    });
+}
+
+/// A searcher hands its watch to the gate, which sleeps, and parks, while a publisher relies on the one or the other.
+#[test]
+fn loom_publish_against_hand_over() {
+    model(3, || {
+        let slot = Slot::new();
+        let pool = Pool::with_slots(2, &[&slot]);
+        let gate_sleeps = Arc::new(Parker::default());
+        let gate = thread::spawn({
+            let (pool, gate_sleeps) = (pool.clone(), gate_sleeps.clone());
+            move || {
+                gate_sleeps.park();
+                pool.watch();
+            }
+        });
+        assert!(pool.idle.start_searching(1));
+        let searcher = thread::spawn({
+            let pool = pool.clone();
+            move || {
+                assert!(pool.idle.wake_gate(true));
+                gate_sleeps.unpark();
+                pool.start(1).idle.park(1, true, || pool.leaves_work());
+                // Awake again and counted as a searcher: by the gate, or because the re-read refused.
+                let item = pool.look();
+                pool.idle.stop_searching(|| false);
+                item.unwrap_or_else(|| pool.find_one(1))
+            }
+        });
+        pool.publish(&slot, 1);
+        assert_eq!(found(vec![searcher]), [1]);
+        gate.join().expect("no panic");
+        pool.assert_at_rest();
+    });
+}
+
+/// A searcher leaves with work while the gate ends its watch and a publisher relies on either: the
+/// parked worker is woken, or the gate has taken the promise up again.
+#[test]
+fn loom_publish_against_a_searcher_and_the_gate_that_leave() {
+    model(3, || {
+        let slot = Slot::new();
+        let pool = Pool::with_slots(3, &[&slot]);
+        pool.idle.push(2, false);
+        pool.idle.wake_gate(true);
+        assert!(pool.idle.start_searching(1));
+        let searcher = thread::spawn({
+            let pool = pool.clone();
+            move || pool.idle.stop_searching(|| pool.leaves_work())
+        });
+        let gate = thread::spawn({
+            let pool = pool.clone();
+            move || pool.idle.end_watch(|| pool.has_work())
+        });
+        pool.publish(&slot, 1);
+        searcher.join().expect("no panic");
+        gate.join().expect("no panic");
+        let woken = pool.idle.counts().parked() == 0;
+        assert!(woken || pool.idle.counts().gate_watches());
+    });
+}
+
+/// A worker that was woken for an item that another took parks again at once, while the next is pushed.
+#[test]
+fn loom_spurious_dispatch_against_push() {
+    model(3, || {
+        let pool = Pool::new(1);
+        let worker = thread::spawn({
+            let pool = pool.clone();
+            move || pool.start(0).find_one(0)
+        });
+        pool.inject(1);
+        let taken = pool.injector.pop().is_some();
+        if taken {
+            pool.inject(2);
+        }
+        assert_eq!(found(vec![worker]), [if taken { 2 } else { 1 }]);
         pool.assert_at_rest();
     });
 }
@@ -291,7 +419,7 @@ fn loom_yield_into_the_slot_asks_nobody() {
         let owner = thread::spawn({
             let pool = pool.clone();
             move || {
-                assert!(slot.publish(Box::new(1)).is_ok());
+                assert!(slot.publish_unordered(Box::new(1)).is_ok());
                 let injected = pool.injector.pop();
                 let next = injected.or_else(|| slot.take());
                 next.map_or_else(|| pool.start(0).find_one(0), |item| *item)

@@ -1,0 +1,165 @@
+//! The gate: the pool's monitor thread, which looks after work that nobody has been woken for.
+//!
+//! # Concepts
+//!
+//! A worker that publishes into its slot asks for no other worker while somebody **watches**: a
+//! searcher, or the gate. The gate sleeps while the pool rests and is woken
+//!
+//! * by a worker that begins to run after a search (unless `LazyDispatchRequest`),
+//! * by a searcher that gives up while others run: it hands the watch over on its way to sleep, so the idle
+//!   side pays for the wake and never the hop,
+//! * by a publish that finds neither a watcher nor anybody to wake.
+//!
+//! What it does when awake is `watch`'s to say; this module is the thread around it.
+//!
+//! # Protocol: a publish that relies on the watch
+//!
+//! | publisher (owner) | gate that goes to sleep |
+//! |---|---|
+//! | 1 read that the gate watches | 1 take the promise back |
+//! | 2 store the item | 2 heavy barrier |
+//! | 3 light barrier | 3 re-read every slot and queue; if something waits, promise again |
+//! | 4 read again; if it watches no more: full barrier, request | |
+//!
+//! The gate looks again and again, so in between no barrier is needed: a plain store is visible at the next
+//! look. With a watch the hop has no locked instruction of ours at all.
+//!
+//! A searcher that leaves while the gate watches need not re-read the slots, only what is never deferred:
+//! the gate re-reads them after it, at the latest when it goes to sleep itself.
+//!
+//! # Why a thread and not a spinning worker
+//!
+//! The proposal lets one searcher spin for as long as any slot is occupied: a lone chain then burns two
+//! cores. The gate looks every 50 us instead, a few percent of one. `RUNNEXT_WATCH=spinner` is the
+//! proposal's form; the gate then is only its backstop, and promises nothing.
+
+use std::time::Duration;
+
+use crate::pool::Shared;
+use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker, full_barrier, now};
+use crate::watch::{Next, Step, View, Watch};
+
+/// The gate's state, as others see it.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    parker: Parker,
+    /// Whether its current sleep is the long one, because nobody was parked.
+    slow: AtomicBool,
+    pub(crate) ticks: AtomicU64,
+    pub(crate) stall_rescues: AtomicU64,
+    pub(crate) gate_rescues: AtomicU64,
+}
+
+impl Gate {
+    /// Ends its sleep, whatever kind it is. Any thread.
+    pub(crate) fn wake(&self) {
+        self.parker.unpark();
+    }
+
+    /// Says that a worker has just been counted as parked: the gate should no longer look as seldom as
+    /// when nobody could be woken. Any thread.
+    pub(crate) fn somebody_parks(&self) {
+        // Ordering: SeqCst, after the count, against `sleep`, which writes `slow` and reads the count.
+        if self.slow.swap(false, Ordering::SeqCst) {
+            self.wake();
+        }
+    }
+
+    /// Runs until the pool closes. Gate thread only.
+    pub(crate) fn run(&self, shared: &Shared) {
+        self.parker.register();
+        lower_timer_slack();
+        let interval = shared.switches.stalled_work;
+        let mut watch = Watch::new(shared.remotes.len(), interval, now());
+        while !shared.lifecycle.is_closing() {
+            if shared.idle.counts().gate_is_awake() {
+                self.tick(shared, &mut watch);
+            } else {
+                self.parker.park();
+                watch.resume(now());
+            }
+        }
+    }
+
+    fn tick(&self, shared: &Shared, watch: &mut Watch) {
+        // Relaxed: counters.
+        self.ticks.fetch_add(1, Ordering::Relaxed);
+        match watch.look(shared, now(), |step| self.act(shared, step)) {
+            Next::Look(after) => self.sleep(shared, after),
+            Next::Sleep => {
+                shared.idle.end_watch(|| shared.has_work());
+            }
+        }
+    }
+
+    fn sleep(&self, shared: &Shared, time: Duration) {
+        if shared.idle.counts().parked() > 0 {
+            self.parker.park_timeout(time);
+            return;
+        }
+        // Ordering: SeqCst, see `somebody_parks`.
+        self.slow.store(true, Ordering::SeqCst);
+        full_barrier();
+        if shared.idle.counts().parked() == 0 {
+            self.parker.park_timeout(time);
+        }
+        self.slow.store(false, Ordering::SeqCst);
+    }
+
+    fn act(&self, shared: &Shared, step: Step) {
+        let idle = &shared.idle;
+        // Relaxed: counters.
+        match step {
+            Step::Rescue {
+                worker,
+                through,
+                again,
+            } => {
+                shared.remotes[worker].allow_steals(through);
+                if (again && idle.wake_one_more()) || idle.request() {
+                    self.stall_rescues.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Step::Share { worker, on: true } => shared.remotes[worker].allow_steals(u64::MAX),
+            Step::Share { worker, on: false } => shared.remotes[worker].forbid_steals(),
+            Step::Ask => {
+                idle.request();
+            }
+            Step::Lost => {
+                if idle.wake_one_more() {
+                    self.gate_rescues.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+impl View for Shared {
+    fn slot(&self, worker: usize) -> (u64, bool) {
+        let slot = &self.remotes[worker].slot;
+        (slot.polls(), slot.is_full())
+    }
+
+    fn queue_waits(&self, worker: usize) -> bool {
+        !self.remotes[worker].queue.is_empty()
+    }
+
+    fn injector_waits(&self) -> bool {
+        !self.injector.is_empty()
+    }
+
+    fn idle(&self) -> (usize, usize) {
+        let counts = self.idle.counts();
+        (counts.searching(), counts.parked())
+    }
+}
+
+/// Asks for timers that are as exact as can be: the default slack of 50 us would double the interval.
+fn lower_timer_slack() {
+    #[cfg(target_os = "linux")]
+    {
+        let least = std::num::NonZeroU64::MIN;
+        // Without it the looks come later: worse, not wrong.
+        let _ = rustix::thread::set_current_timer_slack(Some(least));
+    }
+}

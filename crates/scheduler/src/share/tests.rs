@@ -1,0 +1,89 @@
+//! Tests of the trials on a virtual clock.
+
+use super::{HOLDS, Sharing, WINDOW};
+use std::time::{Duration, Instant};
+
+const LOOK: Duration = Duration::from_micros(25);
+const POLL: Duration = Duration::from_micros(2);
+
+/// Two workers and a workload whose polls become dearer when they are shared.
+struct Pool {
+    now: Instant,
+    sharing: Sharing,
+    dearer: u32,
+}
+
+impl Pool {
+    fn new(dearer: u32) -> Self {
+        Pool {
+            now: Instant::now(),
+            sharing: Sharing::new(),
+            dearer,
+        }
+    }
+
+    fn look(&mut self, wanted: bool) {
+        self.now += LOOK;
+        let (busy, poll) = match self.sharing.is_on() {
+            true => (2 * LOOK, POLL * self.dearer / 100),
+            false => (LOOK, POLL),
+        };
+        let polls = busy.as_nanos() / poll.as_nanos();
+        self.sharing.observe(self.now, polls as u64, busy, wanted);
+    }
+
+    fn looks(&mut self, looks: u32) {
+        (0..looks).for_each(|_| self.look(true));
+    }
+}
+
+#[test]
+fn polls_that_stay_as_cheap_are_shared() {
+    let mut pool = Pool::new(120);
+    pool.looks(2 * WINDOW + 1);
+    assert!(pool.sharing.is_on());
+    let tried = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
+        pool.look(true);
+        !pool.sharing.is_on()
+    });
+    assert!(tried.count() <= 3 * WINDOW as usize, "the trials are rare");
+}
+
+#[test]
+fn polls_that_become_twice_as_dear_are_left_alone() {
+    let mut pool = Pool::new(200);
+    pool.looks(2 * WINDOW + 1);
+    assert!(!pool.sharing.is_on());
+    let shared = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
+        pool.look(true);
+        pool.sharing.is_on()
+    });
+    let shared = shared.count();
+    assert!((1..=3 * WINDOW as usize).contains(&shared), "tries again, but rarely: {shared}");
+}
+
+#[test]
+fn a_changed_workload_changes_the_verdict() {
+    let mut pool = Pool::new(100);
+    pool.looks(2 * WINDOW + 1);
+    assert!(pool.sharing.is_on());
+    pool.dearer = 300;
+    pool.now += HOLDS;
+    pool.looks(2 * WINDOW + 1);
+    assert!(!pool.sharing.is_on());
+}
+
+#[test]
+fn without_need_nothing_is_tried() {
+    let mut pool = Pool::new(100);
+    (0..10 * WINDOW).for_each(|_| pool.look(false));
+    assert!(!pool.sharing.is_on());
+}
+
+#[test]
+fn windows_without_polls_decide_against_sharing() {
+    let mut sharing = Sharing::new();
+    let now = Instant::now();
+    (0..=2 * WINDOW).for_each(|_| sharing.observe(now, 0, Duration::ZERO, true));
+    assert!(!sharing.is_on());
+}

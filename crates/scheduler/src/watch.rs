@@ -1,0 +1,229 @@
+//! The watch: what the gate makes of what it sees, without threads, atomics or a clock.
+//!
+//! # Concepts
+//!
+//! The gate **looks** at every worker from time to time and compares with its last look. Work that waits
+//! in the slot or queue of a worker that is still in the same poll is **stalled**: it gets a **rescue**,
+//! which is a mark that lets thieves take it at once, and another worker.
+//!
+//! | the worker's poll counter | something waits | then |
+//! |---|---|---|
+//! | stands still | in the slot, or in the queue while others search | rescue: whoever promised to look after it has not come |
+//! | stands still | in the queue, nobody searches | the push's own request is due; only long after that, rescue, and count it as lost |
+//! | moves slowly | anywhere | look again sooner, and share if that helps (`share`): let others take at once, ask for one |
+//! | moves fast | anywhere | leave the chain alone |
+//!
+//! # Invariants
+//!
+//! * **G1** While somebody is parked, what a worker published before it entered a poll, or within it,
+//!   is rescued at the second look after that at the latest.
+//! * **G2** The watch ends only when nothing has moved for [`QUIET`] and nothing waits.
+//! * **G3** A look costs each worker that moves one cache miss: of others' queues it reads only where
+//!   the counter stands still or moves slowly.
+//!
+//! # Why look sooner after a slow poll
+//!
+//! An item is published, more often than not, early in its poll. The first look then sees a counter that
+//! has moved and only the second that it stands still: the item waits up to two intervals. Where polls
+//! are short that does not matter. Where the last ones were long, half an interval makes the longest
+//! wait one and a half, and the usual one, from the start of a poll, about one.
+
+use std::time::{Duration, Instant};
+
+use crate::share::Sharing;
+
+#[cfg(test)]
+mod tests;
+
+/// Between looks while nobody is parked: nobody could be woken.
+const ALL_RUN: Duration = Duration::from_millis(1);
+/// Without movement and without work for so long, the gate goes to sleep.
+const QUIET: Duration = Duration::from_millis(1);
+/// A poll that is longer is worth another worker: ten times what a steal costs.
+const LONG_POLL: Duration = Duration::from_micros(1);
+/// A push asks for a worker nanoseconds later, unless its thread is switched off just then. After
+/// so long it is taken for lost.
+const LOST: Duration = Duration::from_millis(100);
+/// The least interval, whatever the knob says.
+const SHORTEST: Duration = Duration::from_micros(5);
+
+/// What a look reads.
+pub(crate) trait View {
+    /// The worker's polls so far, and whether its slot is full.
+    fn slot(&self, worker: usize) -> (u64, bool);
+    /// Whether anything waits in the worker's local queue.
+    fn queue_waits(&self, worker: usize) -> bool;
+    /// Whether anything waits in the injector.
+    fn injector_waits(&self) -> bool;
+    /// How many workers search, and how many are parked.
+    fn idle(&self) -> (usize, usize);
+}
+
+/// What a look asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Let thieves take the worker's item at once while its poll counter is at most `through`, and
+    /// ask for another worker; `again` if that has been done for this poll already.
+    Rescue {
+        worker: usize,
+        through: u64,
+        again: bool,
+    },
+    /// Let thieves take the worker's items at once from now on, or no more.
+    Share { worker: usize, on: bool },
+    /// Ask for a worker to share with.
+    Ask,
+    /// Wake somebody: work waits that nobody has promised to look after.
+    Lost,
+}
+
+/// When to look again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// After so long.
+    Look(Duration),
+    /// Not before somebody asks (G2).
+    Sleep,
+}
+
+/// What the last look saw of a worker.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sight {
+    polls: u64,
+    rescued: bool,
+    shared: bool,
+}
+
+/// The gate's memory from look to look.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    interval: Duration,
+    workers: Box<[Sight]>,
+    looked_at: Instant,
+    moved_at: Instant,
+    sharing: Sharing,
+    /// Since when something has been waiting that nobody has promised to look after.
+    unpromised_since: Option<Instant>,
+}
+
+/// What one look found out about all workers.
+#[derive(Debug, Default)]
+struct Findings {
+    polls: u64,
+    slow: bool,
+    waits: bool,
+    unpromised: bool,
+}
+
+impl Watch {
+    /// A watch over `workers` workers that looks every `interval`.
+    pub(crate) fn new(workers: usize, interval: Duration, now: Instant) -> Self {
+        Watch {
+            interval: interval.max(SHORTEST),
+            workers: vec![Sight::default(); workers].into(),
+            looked_at: now,
+            moved_at: now,
+            sharing: Sharing::new(),
+            unpromised_since: None,
+        }
+    }
+
+    /// Begins to watch again after a sleep.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        self.looked_at = now;
+        self.moved_at = now;
+        self.unpromised_since = None;
+    }
+
+    /// Looks at everything once.
+    pub(crate) fn look(&mut self, view: &impl View, now: Instant, mut act: impl FnMut(Step)) -> Next {
+        let elapsed = now.saturating_duration_since(self.looked_at);
+        let mut found = Findings::default();
+        for worker in 0..self.workers.len() {
+            self.look_at(worker, view, elapsed, &mut found, &mut act);
+        }
+        let (searching, parked) = view.idle();
+        let running = self.workers.len().saturating_sub(searching + parked);
+        let busy = elapsed * u32::try_from(running).unwrap_or(u32::MAX);
+        self.sharing.observe(now, found.polls, busy, found.slow);
+        found.unpromised |= view.injector_waits();
+        found.waits |= found.unpromised;
+        let lost = found.unpromised && searching == 0 && parked > 0;
+        if self.has_been_lost(lost, now) {
+            act(Step::Lost);
+        }
+        self.looked_at = now;
+        if found.polls > 0 {
+            self.moved_at = now;
+        }
+        self.next(&found, parked, now)
+    }
+
+    fn look_at(
+        &mut self,
+        worker: usize,
+        view: &impl View,
+        elapsed: Duration,
+        found: &mut Findings,
+        act: &mut impl FnMut(Step),
+    ) {
+        let sight = &mut self.workers[worker];
+        let (polls, slot_full) = view.slot(worker);
+        let begun = polls - sight.polls;
+        if begun > 0 {
+            found.polls += begun;
+            sight.polls = polls;
+            sight.rescued = false;
+            let begun = u32::try_from(begun).unwrap_or(u32::MAX);
+            let slow = elapsed / begun >= LONG_POLL;
+            let waits = slow && (slot_full || view.queue_waits(worker));
+            found.slow |= waits;
+            let on = slow && self.sharing.is_on();
+            if std::mem::replace(&mut sight.shared, on) != on {
+                act(Step::Share { worker, on });
+            }
+            if on && waits {
+                act(Step::Ask);
+            }
+            return;
+        }
+        let queue_waits = view.queue_waits(worker);
+        found.waits |= slot_full || queue_waits;
+        if slot_full || (queue_waits && view.idle().0 > 0) {
+            let again = std::mem::replace(&mut sight.rescued, true);
+            act(Step::Rescue {
+                worker,
+                through: polls,
+                again,
+            });
+        } else {
+            found.unpromised |= queue_waits;
+        }
+    }
+
+    fn has_been_lost(&mut self, unpromised: bool, now: Instant) -> bool {
+        if !unpromised {
+            self.unpromised_since = None;
+            return false;
+        }
+        let since = *self.unpromised_since.get_or_insert(now);
+        let lost = now.saturating_duration_since(since) >= LOST;
+        if lost {
+            self.unpromised_since = None;
+        }
+        lost
+    }
+
+    fn next(&self, found: &Findings, parked: usize, now: Instant) -> Next {
+        let all_parked = parked == self.workers.len();
+        let quiet = all_parked || now.saturating_duration_since(self.moved_at) >= QUIET;
+        if quiet && !found.waits {
+            return Next::Sleep;
+        }
+        Next::Look(match parked {
+            0 => self.interval.max(ALL_RUN),
+            _ if found.slow => (self.interval / 2).max(SHORTEST),
+            _ => self.interval,
+        })
+    }
+}

@@ -1,0 +1,264 @@
+//! Tests of the watch on a virtual clock: nothing here sleeps or runs a thread.
+
+use super::{ALL_RUN, LOST, Next, QUIET, Step, View, Watch};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+const INTERVAL: Duration = Duration::from_micros(50);
+const MICRO: Duration = Duration::from_micros(1);
+
+/// A worker as a look reads it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worker {
+    polls: u64,
+    slot_full: bool,
+    queue_waits: bool,
+}
+
+/// A pool that stands still between two looks.
+#[derive(Clone, Debug)]
+struct Pool {
+    workers: Vec<Worker>,
+    injector_waits: bool,
+    searching: usize,
+    parked: usize,
+}
+
+impl Pool {
+    /// One worker runs, one is parked.
+    fn with_one_parked() -> Self {
+        Pool {
+            workers: vec![Worker::default(); 2],
+            injector_waits: false,
+            searching: 0,
+            parked: 1,
+        }
+    }
+}
+
+impl View for Pool {
+    fn slot(&self, worker: usize) -> (u64, bool) {
+        (self.workers[worker].polls, self.workers[worker].slot_full)
+    }
+
+    fn queue_waits(&self, worker: usize) -> bool {
+        self.workers[worker].queue_waits
+    }
+
+    fn injector_waits(&self) -> bool {
+        self.injector_waits
+    }
+
+    fn idle(&self) -> (usize, usize) {
+        (self.searching, self.parked)
+    }
+}
+
+/// The watch, its clock and what it has asked for.
+struct Gate {
+    watch: Watch,
+    now: Instant,
+    steps: Vec<Step>,
+}
+
+impl Gate {
+    fn new(pool: &Pool) -> Self {
+        let now = Instant::now();
+        Gate {
+            watch: Watch::new(pool.workers.len(), INTERVAL, now),
+            now,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Looks `after` the last look.
+    fn look(&mut self, pool: &Pool, after: Duration) -> Next {
+        self.now += after;
+        self.steps.clear();
+        self.watch.look(pool, self.now, |step| self.steps.push(step))
+    }
+}
+
+#[test]
+fn g1_an_item_behind_a_long_poll_is_rescued_at_the_second_look() {
+    let mut pool = Pool::with_one_parked();
+    let mut gate = Gate::new(&pool);
+    pool.workers[0] = Worker {
+        polls: 1_000_000,
+        slot_full: true,
+        queue_waits: false,
+    };
+    gate.look(&pool, INTERVAL);
+    assert_eq!(gate.steps, [], "a counter that moves fast is left alone");
+    gate.look(&pool, INTERVAL);
+    let rescue = |again| Step::Rescue {
+        worker: 0,
+        through: 1_000_000,
+        again,
+    };
+    assert_eq!(gate.steps, [rescue(false)]);
+    gate.look(&pool, INTERVAL);
+    assert_eq!(gate.steps, [rescue(true)], "it still waits");
+}
+
+#[test]
+fn a_slow_poll_with_work_behind_it_is_shared_and_looked_at_sooner() {
+    let mut pool = Pool::with_one_parked();
+    let mut gate = Gate::new(&pool);
+    pool.workers[0] = Worker {
+        polls: 10,
+        slot_full: true,
+        queue_waits: false,
+    };
+    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL / 2));
+    let share = |on| Step::Share { worker: 0, on };
+    // Until both windows of the trial have passed, each poll taking its 5 us all the time.
+    let shared = (0..100).find(|_| {
+        pool.workers[0].polls += 5;
+        gate.look(&pool, INTERVAL / 2);
+        gate.steps.contains(&share(true))
+    });
+    assert!(shared.is_some());
+    assert_eq!(gate.steps, [share(true), Step::Ask]);
+    pool.workers[0].polls += 1000;
+    gate.look(&pool, INTERVAL / 2);
+    assert_eq!(gate.steps, [share(false)], "polls have become short");
+}
+
+#[test]
+fn a_queue_that_somebody_was_woken_for_is_left_to_him_until_he_is_late() {
+    let mut pool = Pool::with_one_parked();
+    let mut gate = Gate::new(&pool);
+    pool.workers[0].queue_waits = true;
+    gate.look(&pool, INTERVAL);
+    assert_eq!(gate.steps, [], "the push's own request is on its way");
+    gate.look(&pool, LOST);
+    assert_eq!(gate.steps, [Step::Lost], "it never came");
+
+    pool.searching = 1;
+    gate.look(&pool, INTERVAL);
+    assert!(
+        matches!(gate.steps[..], [Step::Rescue { worker: 0, .. }]),
+        "a searcher has absorbed it and does not come: {:?}",
+        gate.steps
+    );
+}
+
+#[test]
+fn an_injector_that_nobody_looks_at_is_lost_only_while_somebody_could_come() {
+    let mut pool = Pool::with_one_parked();
+    let mut gate = Gate::new(&pool);
+    pool.injector_waits = true;
+    pool.parked = 0;
+    gate.look(&pool, MICRO);
+    gate.look(&pool, LOST);
+    assert_eq!(gate.steps, []);
+    pool.parked = 1;
+    gate.look(&pool, MICRO);
+    gate.look(&pool, LOST);
+    assert_eq!(gate.steps, [Step::Lost]);
+}
+
+#[test]
+fn g2_a_pool_at_rest_lets_the_gate_sleep_after_a_while() {
+    let pool = Pool::with_one_parked();
+    let mut gate = Gate::new(&pool);
+    assert_eq!(gate.look(&pool, QUIET / 2), Next::Look(INTERVAL));
+    assert_eq!(gate.look(&pool, QUIET / 2), Next::Sleep);
+    gate.watch.resume(gate.now);
+    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL), "and begins anew");
+}
+
+#[test]
+fn with_everybody_running_the_gate_looks_seldom() {
+    let mut pool = Pool::with_one_parked();
+    pool.parked = 0;
+    let mut gate = Gate::new(&pool);
+    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(ALL_RUN));
+}
+
+/// What the pool does between two looks.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    worker: usize,
+    polls: u64,
+    slot_full: bool,
+    queue_waits: bool,
+    searching: usize,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    (0..3_usize, 0..200_u64, any::<bool>(), any::<bool>(), 0..2_usize).prop_map(
+        |(worker, polls, slot_full, queue_waits, searching)| Change {
+            worker,
+            polls,
+            slot_full,
+            queue_waits,
+            searching,
+        },
+    )
+}
+
+proptest! {
+    /// On a virtual clock that follows the watch's own wish for the next look: from the moment at which
+    /// an item is seen behind a poll, it waits no longer than two intervals until its rescue, and the
+    /// watch does not end before.
+    #[test]
+    fn g1_g2_no_slot_waits_longer_than_two_intervals(
+        changes in prop::collection::vec(change(), 1..100),
+    ) {
+        let mut pool = Pool {
+            workers: vec![Worker::default(); 3],
+            injector_waits: false,
+            searching: 0,
+            parked: 1,
+        };
+        let mut gate = Gate::new(&pool);
+        let mut after = INTERVAL;
+        for change in changes {
+            let worker = &mut pool.workers[change.worker];
+            worker.polls += change.polls;
+            worker.slot_full = change.slot_full;
+            worker.queue_waits = change.queue_waits;
+            pool.searching = change.searching;
+            let full: Vec<usize> = (0..3).filter(|&i| pool.workers[i].slot_full).collect();
+            let mut waited = after; // published just after the last look, at worst
+            let mut rescued = Vec::new();
+            for _ in 0..2 {
+                let next = gate.look(&pool, after);
+                rescued.extend(gate.steps.iter().filter_map(|step| match *step {
+                    Step::Rescue { worker, .. } => Some(worker),
+                    _ => None,
+                }));
+                let done = full.iter().all(|worker| rescued.contains(worker));
+                match next {
+                    Next::Look(interval) => after = interval,
+                    Next::Sleep => {
+                        prop_assert!(full.is_empty(), "sleeps beside {full:?}");
+                        gate.watch.resume(gate.now);
+                        after = INTERVAL;
+                    }
+                }
+                if done {
+                    break;
+                }
+                waited += after;
+            }
+            prop_assert!(full.iter().all(|worker| rescued.contains(worker)), "{full:?} {rescued:?}");
+            prop_assert!(waited <= 2 * INTERVAL, "{waited:?}");
+        }
+    }
+
+    /// A worker whose polls are short is never shared, whatever waits.
+    #[test]
+    fn a_fast_chain_is_left_alone(polls in 50_u64..1_000_000, full in any::<bool>()) {
+        let mut pool = Pool::with_one_parked();
+        let mut gate = Gate::new(&pool);
+        for _ in 0..10 {
+            pool.workers[0].polls += polls + 1;
+            pool.workers[0].slot_full = full;
+            gate.look(&pool, INTERVAL);
+            prop_assert_eq!(&gate.steps[..], &[]);
+        }
+    }
+}
