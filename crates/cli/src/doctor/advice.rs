@@ -33,6 +33,7 @@ pub(crate) fn advise(host: &Host, timing: &Timing, knobs: &Knobs) -> Vec<Advice>
     let rules = [
         single_core(host),
         quota(host, knobs),
+        crowd(host, knobs),
         spin_limit(timing, knobs),
         pinning(timing, knobs),
         timers(timing, knobs),
@@ -43,8 +44,8 @@ pub(crate) fn advise(host: &Host, timing: &Timing, knobs: &Knobs) -> Vec<Advice>
 
 fn single_core(host: &Host) -> Option<Advice> {
     (host.usable == 1).then(|| Advice {
-        text: "There is one core, so nobody can take over while a task polls for long. Announce \
-               what blocks with `runnext::blocking`."
+        text: "There is one core, so nobody can take over while a task polls for long. Hand what \
+               blocks to a thread outside of the pool."
             .to_owned(),
         set: None,
     })
@@ -62,6 +63,21 @@ fn quota(host: &Host, knobs: &Knobs) -> Option<Advice> {
             setting.value
         );
         turn(text, &setting, fitting)
+    })
+}
+
+/// Workers that take turns on a core hold up what waits for each of them, and those that spin keep the others from it.
+fn crowd(host: &Host, knobs: &Knobs) -> Option<Advice> {
+    const FEW_FOR_A_CORE: i64 = 2;
+    let setting = setting(knobs, "RUNNEXT_MIN_THREADS")?;
+    let cores = host.usable as i64;
+    (setting.value > cores * FEW_FOR_A_CORE).then(|| {
+        let text = format!(
+            "The pool starts {} workers for the {cores} that can run at a time, and the kernel decides \
+             which of them wait. Keep as many only if most of them block.",
+            setting.value
+        );
+        turn(text, &setting, cores)
     })
 }
 
@@ -260,6 +276,19 @@ mod tests {
         };
         assert_eq!(of("4"), [Some(("RUNNEXT_PROCESSOR_COUNT", 2))]);
         assert_eq!(of("2"), []);
+    }
+
+    #[test]
+    fn many_more_workers_than_cores_are_told() {
+        let of = |count| {
+            set(
+                &host(),
+                &timing(),
+                &knobs(&[("RUNNEXT_MIN_THREADS", count)]),
+            )
+        };
+        assert_eq!(of("9"), [Some(("RUNNEXT_MIN_THREADS", 4))]);
+        assert_eq!(of("8"), []);
     }
 
     #[test]
