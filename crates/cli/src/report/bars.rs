@@ -1,8 +1,9 @@
 //! Bars for one line of the board: wall and CPU time of each subject, with whiskers from the least to the most.
 //!
 //! Wall time is a full bar, CPU time a hatched one, so no colour is needed to tell them apart. A whisker that is far
-//! longer than any bar is cut off and ends in an arrow: drawn in full, one disturbed round would squeeze all bars into
-//! nothing. Its end is in the table.
+//! longer than any bar is cut off and ends in an arrow, and so is a bar that is far longer than all others: drawn in
+//! full, one disturbed round, or one subject that lets a task wait for 50 ms, would squeeze the rest into nothing. The
+//! figure beside the bar and those in the table are whole.
 
 use std::fmt::Display;
 
@@ -24,6 +25,9 @@ const AXIS_HEIGHT: f64 = 22.0;
 
 /// How far the axis may reach beyond the longest bar.
 const LONGEST_WHISKER: f64 = 1.6;
+
+/// A bar this many times as long as the next one is cut off.
+const FAR_LONGER: f64 = 8.0;
 
 /// The pattern of the CPU bars, once for all pictures of a page.
 pub(crate) fn define_hatching(page: &mut Markup) {
@@ -99,6 +103,9 @@ fn bars(svg: &mut Markup, figures: &Figures, scale: &Scale, top: f64) {
         let length = scale.x(spread.median) - LEFT;
         rect(svg, class, (LEFT, top), (length, BAR_HEIGHT));
         whisker(svg, spread, scale, top + BAR_HEIGHT / 2.0);
+        if scale.cuts(spread) {
+            arrow(svg, scale.x(f64::MAX), top + BAR_HEIGHT / 2.0);
+        }
         let at = (RIGHT + 10.0, top + BAR_HEIGHT - 2.0);
         label(svg, class, at, time(spread.median));
     }
@@ -111,11 +118,15 @@ fn whisker(svg: &mut Markup, spread: Spread, scale: &Scale, y: f64) {
     let (from, to) = (scale.x(min), scale.x(max));
     draw_line(svg, "whisker", (from, y), (to, y));
     draw_line(svg, "whisker", (from, y - 3.0), (from, y + 3.0));
-    if max > scale.end {
-        draw_line(svg, "whisker", (to - 4.0, y - 4.0), (to, y));
-        draw_line(svg, "whisker", (to - 4.0, y + 4.0), (to, y));
-    } else {
+    if max <= scale.end {
         draw_line(svg, "whisker", (to, y - 3.0), (to, y + 3.0));
+    }
+}
+
+/// It goes on to the right.
+fn arrow(svg: &mut Markup, x: f64, y: f64) {
+    for side in [-4.0, 4.0] {
+        draw_line(svg, "whisker", (x - 4.0, y + side), (x, y));
     }
 }
 
@@ -126,14 +137,31 @@ struct Scale {
 
 impl Scale {
     fn new<'a>(figures: impl Iterator<Item = &'a Figures>) -> Self {
-        let (mut longest, mut furthest) = (0f64, 0f64);
-        for spread in figures.flat_map(|figures| [figures.wall, figures.cpu]) {
-            longest = longest.max(spread.median);
-            furthest = furthest.max(spread.range.map_or(0.0, |(_, max)| max));
-        }
+        let spreads: Vec<_> = figures
+            .flat_map(|figures| [figures.wall, figures.cpu])
+            .collect();
+        let mut bars: Vec<_> = spreads.iter().map(|spread| spread.median).collect();
+        bars.sort_by(f64::total_cmp);
+        // One that is far longer than the next, and perhaps its other bar, must not set the scale.
+        let longest = (1..bars.len())
+            .rev()
+            .take(2)
+            .find(|&index| bars[index] > bars[index - 1] * FAR_LONGER)
+            .map_or(bars.last(), |index| bars.get(index - 1));
+        let longest = longest.copied().unwrap_or(0.0);
+        let whiskers = spreads.iter().filter(|spread| spread.median <= longest);
+        let ends = whiskers
+            .filter_map(|spread| spread.range)
+            .map(|(_, max)| max);
+        let furthest = ends.fold(0.0, f64::max);
         Self {
             end: longest.max(furthest.min(longest * LONGEST_WHISKER)),
         }
+    }
+
+    /// Whether the bar or its whisker goes on beyond the axis.
+    fn cuts(&self, spread: Spread) -> bool {
+        spread.range.map_or(spread.median, |(_, max)| max) > self.end
     }
 
     /// Never outside of the axis.
@@ -158,5 +186,50 @@ impl Scale {
             };
             label(svg, "tick", (x, bottom + 15.0), text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(bars: &[(f64, f64)]) -> f64 {
+        let figures: Vec<_> = bars
+            .iter()
+            .map(|&(wall, cpu)| {
+                let of = |median| Spread {
+                    median,
+                    range: Some((median, median * 1.1)),
+                };
+                Figures {
+                    wall: of(wall),
+                    cpu: of(cpu),
+                    rounds: 3,
+                    quantiles: Vec::new(),
+                    others: Default::default(),
+                    stats: Default::default(),
+                }
+            })
+            .collect();
+        Scale::new(figures.iter()).end
+    }
+
+    #[test]
+    fn a_bar_that_is_far_longer_than_all_others_does_not_set_the_scale() {
+        let near = |end: f64, wanted: f64| assert!((end - wanted).abs() < 1e-6, "{end}");
+        near(end(&[(10.0, 20.0), (30.0, 40.0)]), 44.0);
+        near(end(&[(10.0, 20.0), (5000.0, 40.0)]), 44.0);
+        // Both of its bars are.
+        near(end(&[(10.0, 20.0), (5000.0, 4000.0)]), 22.0);
+        // Several tell of a subject's cost, not of a single one's failure.
+        near(
+            end(&[(10.0, 20.0), (3000.0, 3000.0), (5000.0, 4000.0)]),
+            5500.0,
+        );
+    }
+
+    #[test]
+    fn nothing_has_an_axis_of_no_length() {
+        assert_eq!(end(&[]), 0.0);
     }
 }

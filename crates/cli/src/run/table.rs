@@ -99,8 +99,21 @@ fn find<'a>(line: Line, subject: Subject, grid: &Grid, report: &'a Report) -> Op
     report.rows.get(index)
 }
 
-/// Which columns stand in one table each, if none may be wider than `width`. A single column may.
+/// Which columns stand in one table each, about as many in each, if none may be wider than `width`. A single one may.
 fn blocks(lines: &[Texts], width: usize) -> Vec<Range<usize>> {
+    let subjects = lines[0].len() - LABELS;
+    let fewest = filled_blocks(lines, width, subjects);
+    let even = subjects.div_ceil(fewest.len());
+    let balanced = filled_blocks(lines, width, even);
+    if balanced.len() == fewest.len() {
+        balanced
+    } else {
+        fewest
+    }
+}
+
+/// The same, each with as many columns as fit, but `most` of them.
+fn filled_blocks(lines: &[Texts], width: usize, most: usize) -> Vec<Range<usize>> {
     let columns = lines[0].len();
     let needs = |column: usize| {
         let texts = lines.iter().map(|line| line[column].chars().count());
@@ -109,7 +122,8 @@ fn blocks(lines: &[Texts], width: usize) -> Vec<Range<usize>> {
     let labels: usize = 1 + (0..LABELS).map(needs).sum::<usize>();
     let (mut blocks, mut first, mut used) = (Vec::new(), LABELS, labels);
     for column in LABELS..columns {
-        if used + needs(column) > width && column > first {
+        let full = used + needs(column) > width || column - first == most;
+        if full && column > first {
             blocks.push(first..column);
             (first, used) = (column, labels);
         }
@@ -260,10 +274,19 @@ mod tests {
         // One line at the left, and of each column its text and three more.
         assert_eq!(blocks(1 + 13 + 10 + 3 * 17), [(2, 5)]);
         assert_eq!(blocks(1 + 13 + 10 + 2 * 17), [(2, 4), (4, 5)]);
+        assert_eq!(blocks(1 + 13 + 10 + 17), [(2, 3), (3, 4), (4, 5)]);
         assert_eq!(blocks(0), [(2, 3), (3, 4), (4, 5)]);
         let widest = block(&lines, 2..4).to_string();
         let width = widest.lines().map(|line| line.chars().count()).max();
         assert_eq!(width, Some(1 + 13 + 10 + 2 * 17));
+    }
+
+    #[test]
+    fn no_subject_is_left_alone_where_it_need_not_be() {
+        let lines = of_widths(&[10, 7, 14, 14, 14, 14, 14, 14]);
+        // Five would fit into the first table.
+        let blocks = blocks(&lines, 1 + 13 + 10 + 5 * 17);
+        assert_eq!(blocks, [2..5, 5..8]);
     }
 
     #[test]
