@@ -35,7 +35,8 @@
 //! * **S2** An item is taken exactly once: by whoever swaps the pointer out, or by the owner alone while the slot is biased.
 //! * **S3** A publish is a full barrier: what the owner reads next is read after the item is there.
 //! * **S4** A looker takes no item for `d` old that came into the slot less than `d` ago, unless
-//!   a thief emptied the slot meanwhile and the owner refilled it within the same poll.
+//!   a thief emptied the slot meanwhile and the owner refilled it within the same poll, or the owner went on
+//!   to another poll just between the looker's read of the counter and its steal.
 //! * **S5** `biased` changes only under `stealing`, a lock that nobody waits for.
 //!
 //! # Why a refused publish and not a displacement
@@ -55,6 +56,49 @@
 //! stand for the item either: a ping-pong publishes the same two pointers for ever. So a looker
 //! compares the owner's poll counter: while it stands still, the owner sits in one poll, and
 //! what waits in its slot has waited at least as long as the looker has been watching.
+//!
+//! # Testing a policy of your own
+//!
+//! The slot and the [queues](crate::queue) work without a pool, so whatever is built of them can be held to their
+//! invariants. Here any order of a worker's steps and its thieves', tried with `proptest`:
+//!
+//! ```
+//! use proptest::{collection::vec, prelude::*, test_runner::TestRunner};
+//! use runnext::{queue, slot::Slot};
+//!
+//! TestRunner::default().run(&vec(0..4, 0..100), |steps| {
+//!     let (slot, (queue, stealer)) = (Slot::new(), queue::local());
+//!     let (thief, (loot, _)) = (slot.thief(), queue::local());
+//!     let (mut scheduled, mut got, mut last_queued) = (0, Vec::new(), None);
+//!     for step in steps {
+//!         match step {
+//!             0 => {
+//!                 if let Err(refused) = slot.publish(Box::new(scheduled)) {
+//!                     queue.push(refused); // S1: the slot keeps the first
+//!                 }
+//!                 scheduled += 1;
+//!             }
+//!             1 => match slot.take() {
+//!                 Some(item) => got.push(item),
+//!                 None => {
+//!                     let queued = queue.pop();
+//!                     prop_assert!(queued.is_none() || queued > last_queued); // Q2: in order
+//!                     last_queued = queued.clone().or(last_queued);
+//!                     got.extend(queued);
+//!                 }
+//!             },
+//!             2 => got.extend(thief.steal()),
+//!             _ => got.extend(stealer.steal_half_into(&loot)),
+//!         }
+//!     }
+//!     let left = || slot.take().or_else(|| queue.pop()).or_else(|| loot.pop());
+//!     got.extend(std::iter::from_fn(left));
+//!     got.sort();
+//!     prop_assert!(got.into_iter().map(|item| *item).eq(0..scheduled)); // S2, Q1: exactly once
+//!     Ok(())
+//! })?;
+//! # Ok::<(), proptest::test_runner::TestError<Vec<i32>>>(())
+//! ```
 
 use std::cell::Cell;
 use std::fmt;
