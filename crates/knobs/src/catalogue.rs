@@ -88,11 +88,15 @@ impl Preset {
     pub(crate) fn value(self, processors: i64) -> i64 {
         match self {
             Preset::Fixed(value) => value,
-            Preset::Detected | Preset::Processors => processors,
+            Preset::Detected => processors,
+            Preset::Processors => processors.min(MAX_WORKERS),
             Preset::TwoThirdsOfProcessors => processors * 2 / 3,
         }
     }
 }
+
+/// The most workers that a pool can have.
+const MAX_WORKERS: i64 = 4096;
 
 /// A knob: its spellings, its limits, and what it does.
 #[derive(Clone, Debug)]

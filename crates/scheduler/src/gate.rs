@@ -5,10 +5,11 @@
 //! A worker that publishes into its slot asks for no other worker while somebody **watches**: a
 //! searcher, or the gate. The gate sleeps while the pool rests and is woken
 //!
-//! * by a worker that begins to run after a search (unless `LazyDispatchRequest`),
-//! * by a searcher that gives up while others run: it hands the watch over on its way to sleep, so the idle
-//!   side pays for the wake and never the hop,
-//! * by a publish that finds neither a watcher nor anybody to wake.
+//! * by a thread outside that wakes a worker, and by a worker that begins to run after a search (neither with
+//!   `LazyDispatchRequest`),
+//! * by a searcher that gives up while others run: it hands the watch over on its way to sleep,
+//! * by a publish that finds neither a watcher nor anybody to wake: the first of many, which then find one,
+//! * by a shutdown, to end.
 //!
 //! What it does when awake is `watch`'s to say; this module is the thread around it.
 //!
@@ -39,6 +40,9 @@ use crate::pool::Shared;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker, full_barrier, now};
 use crate::watch::{Next, Step, View, Watch};
 
+/// Until the next look after a watch that could not end.
+const REFUSED: Duration = Duration::from_micros(50);
+
 /// The gate's state, as others see it.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
@@ -59,7 +63,8 @@ impl Gate {
     /// Says that a worker has just been counted as parked: the gate should no longer look as seldom as
     /// when nobody could be woken. Any thread.
     pub(crate) fn somebody_parks(&self) {
-        // Ordering: SeqCst, after the count, against `sleep`, which writes `slow` and reads the count.
+        // Ordering: SeqCst, after the count, against `sleep_until_somebody_parks`, which
+        // writes `slow` and reads the count.
         if self.slow.swap(false, Ordering::SeqCst) {
             self.wake();
         }
@@ -85,18 +90,18 @@ impl Gate {
         // Relaxed: counters.
         self.ticks.fetch_add(1, Ordering::Relaxed);
         match watch.look(shared, now(), |step| self.act(shared, step)) {
-            Next::Look(after) => self.sleep(shared, after),
+            Next::Look(after) => self.parker.park_timeout(after),
+            Next::Seldom(after) => self.sleep_until_somebody_parks(shared, after),
             Next::Sleep => {
-                shared.idle.end_watch(|| shared.has_work());
+                if !shared.idle.end_watch(|| shared.has_work()) {
+                    // Something has just come, or the system refuses the barrier from now on.
+                    self.parker.park_timeout(shared.switches.stalled_work.max(REFUSED));
+                }
             }
         }
     }
 
-    fn sleep(&self, shared: &Shared, time: Duration) {
-        if shared.idle.counts().parked() > 0 {
-            self.parker.park_timeout(time);
-            return;
-        }
+    fn sleep_until_somebody_parks(&self, shared: &Shared, time: Duration) {
         // Ordering: SeqCst, see `somebody_parks`.
         self.slow.store(true, Ordering::SeqCst);
         full_barrier();

@@ -147,8 +147,8 @@ impl Idle {
         Counts(self.counts.load(Ordering::SeqCst))
     }
 
-    /// Puts `item` into `slot` and returns the counts as they are once it is there: whoever they do not count looks
-    /// later and sees it. The slot's owner.
+    /// Puts `item` into `slot` and returns counts: if they say that the slot is watched, somebody looks
+    /// after the item; if not, they are as new as the item, and a request is due. The slot's owner.
     ///
     /// # Errors
     ///
@@ -245,6 +245,7 @@ impl Idle {
 
     /// Ends the gate's watch, unless `work_left`: then it goes on. True if it ended. Gate only.
     // Transitions: gate awake -> asleep, if nothing is left.
+    #[must_use = "a watch that has not ended goes on"]
     pub(crate) fn end_watch(&self, work_left: impl FnOnce() -> bool) -> bool {
         let bits = Counts::AWAKE | Counts::WATCH;
         // Ordering: SeqCst, step 1 of the right side. The heavy barrier pairs with the light one of

@@ -1,6 +1,6 @@
 //! An executor for the futures ecosystem that makes the hop, one task waking another on the same
 //! pool, almost free, without giving up what makes work stealing safe: whoever queues work may block or
-//! run long, and a worker that is free still starts it within microseconds.
+//! run long, and another worker still starts it soon, within 100 us or so.
 //!
 //! ```
 //! let task = runnext::spawn(async { "hello" });
@@ -17,7 +17,9 @@
 //! A **hop** is a task woken from within a worker and run by that pool. The **slot** is the worker's
 //! run-next place for one item, in front of its **local queue**; the **injector** is the global
 //! queue. A **searcher** is an awake worker without work, looking for some. A **request** asks for
-//! a worker: a searcher absorbs it, else a parked worker is woken.
+//! a worker: a searcher absorbs it, else a parked worker is woken. The **gate** is the pool's monitor
+//! thread: it **watches** the slots so that a hop need ask for nobody, and what waits behind a long
+//! poll it **rescues**, that is, gets another worker for.
 //!
 //! # Features
 //!

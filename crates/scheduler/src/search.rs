@@ -17,11 +17,12 @@
 //!
 //! A searcher absorbs requests, so it may not simply stop: see [`idle`](crate::idle). It leaves
 //!
-//! 1. with work: re-reads everything, and requests a successor if something is left;
-//! 2. to park: re-reads everything, and if something is left, looks again.
+//! 1. with work: re-reads, and requests a successor if something is left;
+//! 2. to park: hands the watch to the gate if others run, re-reads, and if something is left, looks again.
 //!
-//! A young item is visible. So a searcher does not sleep while one waits: it stays until the
-//! owner has taken the item or the item is ripe, which is at most the steal delay away.
+//! What is re-read is everything, or only the queues if the gate watches the slots (I6). So without the
+//! gate a searcher does not sleep while a young item waits: it stays until the owner has taken the item
+//! or the item is ripe, which is at most the steal delay away.
 //!
 //! # Why not sleep after a look that found nothing
 //!

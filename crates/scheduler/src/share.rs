@@ -14,13 +14,21 @@
 //! poll over a **window** of looks in which nobody shares with one in which the others may take at once. It
 //! shares until the next trial if the mean has grown by less than [`DEARER`]. The trials cost about 1 % of the time.
 //!
+//! A window's first looks do not count: whoever was awake goes on for a while, whoever sleeps has to wake. And the mean
+//! without sharing is the least of the last few trials', since a tail of sharing only ever adds.
+//!
 //! The mean is taken over the whole pool, from the poll counters and from how many workers were busy at each
 //! look. So neither the hop nor a poll reads a clock.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Looks in a window.
+/// Looks in a window that count.
 const WINDOW: u32 = 20;
+/// Looks before, which do not.
+const SETTLING: u32 = 10;
+/// Trials whose mean without sharing is remembered.
+const REMEMBERED: usize = 4;
 /// How long a verdict holds.
 const HOLDS: Duration = Duration::from_millis(100);
 /// A second worker helps unless polls become dearer by more than this.
@@ -47,14 +55,16 @@ enum Phase {
     Settled { shares: bool, at: Option<Instant> },
     /// A window in which nobody shares.
     Alone(Window),
-    /// A window in which the others share, after one that had this mean.
-    Together(Window, f64),
+    /// A window in which the others share.
+    Together(Window),
 }
 
 /// The trials and their verdict.
 #[derive(Debug)]
 pub(crate) struct Sharing {
     phase: Phase,
+    /// The means without sharing of the last trials, the latest first.
+    alone: VecDeque<f64>,
 }
 
 impl Sharing {
@@ -65,6 +75,7 @@ impl Sharing {
                 shares: false,
                 at: None,
             },
+            alone: VecDeque::with_capacity(REMEMBERED),
         }
     }
 
@@ -73,7 +84,7 @@ impl Sharing {
         match self.phase {
             Phase::Settled { shares, .. } => shares,
             Phase::Alone(_) => false,
-            Phase::Together(..) => true,
+            Phase::Together(_) => true,
         }
     }
 
@@ -89,14 +100,17 @@ impl Sharing {
                 }
             }
             Phase::Alone(window) => {
-                if let Some(alone) = window.add(polls, busy) {
-                    self.phase = Phase::Together(Window::default(), alone);
+                if let Some(mean) = window.add(polls, busy) {
+                    self.alone.truncate(REMEMBERED - 1);
+                    self.alone.push_front(mean);
+                    self.phase = Phase::Together(Window::default());
                 }
             }
-            Phase::Together(window, alone) => {
-                if let Some(together) = window.add(polls, busy) {
+            Phase::Together(window) => {
+                if let Some(mean) = window.add(polls, busy) {
+                    let alone = self.alone.iter().copied().fold(f64::INFINITY, f64::min);
                     self.phase = Phase::Settled {
-                        shares: together < *alone * DEARER,
+                        shares: mean < alone * DEARER,
                         at: Some(now),
                     };
                 }
@@ -109,9 +123,11 @@ impl Window {
     /// Adds what one look saw; the mean, once the window is full.
     fn add(&mut self, polls: u64, busy: Duration) -> Option<f64> {
         self.looks += 1;
-        self.polls += polls;
-        self.busy += busy;
-        (self.looks == WINDOW).then(|| self.mean())
+        if self.looks > SETTLING {
+            self.polls += polls;
+            self.busy += busy;
+        }
+        (self.looks == SETTLING + WINDOW).then(|| self.mean())
     }
 }
 

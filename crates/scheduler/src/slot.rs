@@ -33,7 +33,7 @@
 //!
 //! * **S1** Only the owner fills the slot, and only an empty one: nothing is ever displaced.
 //! * **S2** An item is taken exactly once: by whoever swaps the pointer out, or by the owner alone while the slot is biased.
-//! * **S3** A publish is a full barrier: what the owner reads next is read after the item is there.
+//! * **S3** [`publish`](Slot::publish) is a full barrier: what the owner reads next is read after the item is there.
 //! * **S4** A looker takes no item for `d` old that came into the slot less than `d` ago, unless
 //!   a thief emptied the slot meanwhile and the owner refilled it within the same poll, or the owner went on
 //!   to another poll just between the looker's read of the counter and its steal.
@@ -45,10 +45,13 @@
 //! touches slot *and* queue for each one. Refusing keeps the first of a burst next, leaves the rest
 //! in order, and needs one locked instruction instead of two.
 //!
-//! # Why the publish is not biased as well
+//! The barrier that the owner relies on may be one of an earlier thief's: the lock hands its revocation on.
 //!
-//! Its barrier pairs with workers that stop looking (`idle`), which then needed the heavy one: 2 us each time that a
-//! worker finds work or goes to sleep, where a steal is rare.
+//! # Why a publish has a barrier
+//!
+//! It pairs with workers that stop looking (`idle`), which otherwise needed the heavy one: 2 us each time that a
+//! worker finds work or goes to sleep, where a steal is rare. Only while the gate watches can it go
+//! ([`publish_unordered`](Slot::publish_unordered)), since the gate seldom leaves.
 //!
 //! # Why the waiting time is not kept here
 //!

@@ -106,8 +106,8 @@ pub struct Stats {
     pub gate_ticks: u64,
     /// Parked workers woken by the gate for work that waited behind one poll.
     pub stall_rescues: u64,
-    /// Parked workers woken by the gate for work that nobody had promised to look after. Other than
-    /// zero is a fault of this crate: please report it.
+    /// Parked workers woken by the gate for work that nobody had come for within 100 ms. Other than
+    /// zero on a machine that was not stopped meanwhile is a fault of this crate: please report it.
     pub gate_rescues: u64,
     /// The sum over all workers.
     pub total: WorkerStats,

@@ -15,8 +15,9 @@
 //!
 //! # Invariants
 //!
-//! * **G1** While somebody is parked, what a worker published before it entered a poll, or within it,
-//!   is rescued at the second look after that at the latest.
+//! * **G1** While somebody is parked, what waits in a slot behind a poll that does not end is rescued at
+//!   the second look after both have begun, at the latest. What waits in a queue had a request of its
+//!   own: it is rescued then only if a searcher has absorbed that, and else after [`LOST`].
 //! * **G2** The watch ends only when nothing has moved for [`QUIET`] and nothing waits.
 //! * **G3** A look costs each worker that moves one cache miss: of others' queues it reads only where
 //!   the counter stands still or moves slowly.
@@ -26,7 +27,9 @@
 //! An item is published, more often than not, early in its poll. The first look then sees a counter that
 //! has moved and only the second that it stands still: the item waits up to two intervals. Where polls
 //! are short that does not matter. Where the last ones were long, half an interval makes the longest
-//! wait one and a half, and the usual one, from the start of a poll, about one.
+//! wait one and a half, and the usual one, from the start of a poll, about one. After a rest nothing is
+//! known of the polls yet, and what comes first is often what somebody waits for: the first [`FRESH`]
+//! looks follow each other after a quarter.
 
 use std::time::{Duration, Instant};
 
@@ -44,6 +47,8 @@ const LONG_POLL: Duration = Duration::from_micros(1);
 /// A push asks for a worker nanoseconds later, unless its thread is switched off just then. After
 /// so long it is taken for lost.
 const LOST: Duration = Duration::from_millis(100);
+/// Looks after a rest that come quickly.
+const FRESH: u32 = 4;
 /// The least interval, whatever the knob says.
 const SHORTEST: Duration = Duration::from_micros(5);
 
@@ -82,6 +87,8 @@ pub(crate) enum Step {
 pub(crate) enum Next {
     /// After so long.
     Look(Duration),
+    /// After so long, unless somebody parks before: until then nobody could be woken.
+    Seldom(Duration),
     /// Not before somebody asks (G2).
     Sleep,
 }
@@ -99,6 +106,8 @@ struct Sight {
 pub(crate) struct Watch {
     interval: Duration,
     workers: Box<[Sight]>,
+    /// Looks that are still to come quickly.
+    fresh: u32,
     looked_at: Instant,
     moved_at: Instant,
     sharing: Sharing,
@@ -121,6 +130,7 @@ impl Watch {
         Watch {
             interval: interval.max(SHORTEST),
             workers: vec![Sight::default(); workers].into(),
+            fresh: FRESH,
             looked_at: now,
             moved_at: now,
             sharing: Sharing::new(),
@@ -130,6 +140,7 @@ impl Watch {
 
     /// Begins to watch again after a sleep.
     pub(crate) fn resume(&mut self, now: Instant) {
+        self.fresh = FRESH;
         self.looked_at = now;
         self.moved_at = now;
         self.unpromised_since = None;
@@ -214,16 +225,22 @@ impl Watch {
         lost
     }
 
-    fn next(&self, found: &Findings, parked: usize, now: Instant) -> Next {
+    fn next(&mut self, found: &Findings, parked: usize, now: Instant) -> Next {
         let all_parked = parked == self.workers.len();
         let quiet = all_parked || now.saturating_duration_since(self.moved_at) >= QUIET;
         if quiet && !found.waits {
             return Next::Sleep;
         }
-        Next::Look(match parked {
-            0 => self.interval.max(ALL_RUN),
-            _ if found.slow => (self.interval / 2).max(SHORTEST),
-            _ => self.interval,
-        })
+        if parked == 0 {
+            return Next::Seldom(self.interval.max(ALL_RUN));
+        }
+        let fresh = self.fresh > 0;
+        self.fresh = self.fresh.saturating_sub(1);
+        let part = match found.slow {
+            _ if fresh => 4,
+            true => 2,
+            false => 1,
+        };
+        Next::Look((self.interval / part).max(SHORTEST))
     }
 }

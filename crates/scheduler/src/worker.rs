@@ -52,7 +52,7 @@ use crate::task::Runnable;
 const INJECTOR_INTERVAL: u64 = 61;
 
 /// Polls in a row out of the slot before older work goes first.
-const SLOT_STREAK: u32 = 16;
+const SLOT_STREAK: u64 = 16;
 
 thread_local! {
     /// The worker whose loop runs on this thread, or null (W1). Without a destructor and
@@ -154,7 +154,10 @@ pub(crate) struct Worker {
     pub(crate) index: usize,
     slot: Slot<Runnable>,
     pub(crate) queue: Local<Runnable>,
-    slot_streak: Cell<u32>,
+    /// At which poll the queues come before the slot, and at which the injector before all: the
+    /// former is never later, so that the hop compares once.
+    queues_due: Cell<u64>,
+    injector_due: Cell<u64>,
 }
 
 impl Worker {
@@ -165,7 +168,8 @@ impl Worker {
             index,
             slot: ends.slot,
             queue: ends.queue,
-            slot_streak: Cell::new(0),
+            queues_due: Cell::new(SLOT_STREAK),
+            injector_due: Cell::new(INJECTOR_INTERVAL),
         }
     }
 
@@ -218,21 +222,29 @@ impl Worker {
 
     #[inline]
     fn next_own(&self) -> Option<Runnable> {
-        if self.slot.polls().is_multiple_of(INJECTOR_INTERVAL)
-            && let Some(task) = self.next_injected()
-        {
-            return Some(task);
-        }
-        let streak = self.slot_streak.get();
-        if streak < SLOT_STREAK
+        if self.slot.polls() < self.queues_due.get()
             && let Some(task) = self.next_in_slot()
         {
-            self.slot_streak.set(streak + 1);
             return Some(task);
         }
-        self.slot_streak.set(0);
-        let queued = self.queue.pop().or_else(|| self.next_injected());
-        queued.or_else(|| self.next_in_slot()) // a streak ended, but nothing older waits
+        self.next_in_turn()
+    }
+
+    /// The next task when it is the turn of the queues, or the slot is empty.
+    fn next_in_turn(&self) -> Option<Runnable> {
+        let polls = self.slot.polls();
+        let injected = if polls >= self.injector_due.get() {
+            self.injector_due.set(polls + INJECTOR_INTERVAL);
+            self.next_injected()
+        } else {
+            None
+        };
+        self.queues_due
+            .set((polls + SLOT_STREAK).min(self.injector_due.get()));
+        injected
+            .or_else(|| self.queue.pop())
+            .or_else(|| self.next_injected())
+            .or_else(|| self.next_in_slot())
     }
 
     #[inline]

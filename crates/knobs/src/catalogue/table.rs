@@ -2,7 +2,7 @@
 //!
 //! Ranges are .NET's where the knob is .NET's: 32767 is the limit of its 16-bit settings, 2147483647 of the others.
 
-use super::{COUNT, Entry, Knob, Preset, Spelling};
+use super::{COUNT, Entry, Knob, MAX_WORKERS, Preset, Spelling};
 use crate::parse::Rule::{self, Bool, Choice, Decimal, Hex, HexBool, Int16, Int32};
 
 const MAX16: i64 = i16::MAX as i64;
@@ -143,7 +143,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         ours: spelling("RUNNEXT_MIN_THREADS", Decimal),
         dotnet: Some(spelling("DOTNET_ThreadPool_ForceMinWorkerThreads", Hex)),
         preset: Preset::Processors,
-        range: 1..=MAX16,
+        range: 1..=MAX_WORKERS,
         unit: "threads",
         source: DOTNET,
         effect: "workers the pool runs when none is blocked",

@@ -105,7 +105,7 @@ fn values_that_no_pool_can_have_are_told_and_never_returned() {
     assert_eq!(none.min_threads(), 1);
     assert_eq!(
         none.check().unwrap_err().to_string(),
-        "`RUNNEXT_MIN_THREADS` was set to 0 threads by the program: give 1 to 32767"
+        "`RUNNEXT_MIN_THREADS` was set to 0 threads by the program: give 1 to 4096"
     );
     let many = Knobs::default().with_max_threads(usize::MAX);
     assert_eq!(many.max_threads(), 32_767);

@@ -1,10 +1,12 @@
 //! Tests of the trials on a virtual clock.
 
-use super::{HOLDS, Sharing, WINDOW};
+use super::{HOLDS, REMEMBERED, SETTLING, Sharing, WINDOW};
 use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_micros(25);
 const POLL: Duration = Duration::from_micros(2);
+/// The looks of a whole trial.
+const TRIAL: u32 = 2 * (SETTLING + WINDOW) + 1;
 
 /// Two workers and a workload whose polls become dearer when they are shared.
 struct Pool {
@@ -40,37 +42,63 @@ impl Pool {
 #[test]
 fn polls_that_stay_as_cheap_are_shared() {
     let mut pool = Pool::new(120);
-    pool.looks(2 * WINDOW + 1);
+    pool.looks(TRIAL);
     assert!(pool.sharing.is_on());
     let tried = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
         pool.look(true);
         !pool.sharing.is_on()
     });
-    assert!(tried.count() <= 3 * WINDOW as usize, "the trials are rare");
+    assert!(tried.count() <= 2 * TRIAL as usize, "the trials are rare");
 }
 
 #[test]
 fn polls_that_become_twice_as_dear_are_left_alone() {
     let mut pool = Pool::new(200);
-    pool.looks(2 * WINDOW + 1);
+    pool.looks(TRIAL);
     assert!(!pool.sharing.is_on());
     let shared = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
         pool.look(true);
         pool.sharing.is_on()
     });
     let shared = shared.count();
-    assert!((1..=3 * WINDOW as usize).contains(&shared), "tries again, but rarely: {shared}");
+    assert!((1..=2 * TRIAL as usize).contains(&shared), "tries again, but rarely: {shared}");
 }
 
 #[test]
 fn a_changed_workload_changes_the_verdict() {
     let mut pool = Pool::new(100);
-    pool.looks(2 * WINDOW + 1);
+    pool.looks(TRIAL);
     assert!(pool.sharing.is_on());
     pool.dearer = 300;
     pool.now += HOLDS;
-    pool.looks(2 * WINDOW + 1);
+    pool.looks(TRIAL);
     assert!(!pool.sharing.is_on());
+}
+
+#[test]
+fn a_tail_of_sharing_does_not_make_it_look_cheap() {
+    let mut pool = Pool::new(200);
+    pool.looks(TRIAL);
+    // The next trial's first window is as dear as the second: somebody still shares.
+    let now = pool.now + HOLDS;
+    for _ in 0..TRIAL {
+        pool.sharing.observe(now, 10, 20 * POLL, true);
+    }
+    assert!(!pool.sharing.is_on());
+}
+
+#[test]
+fn heavier_polls_are_tried_afresh_after_a_few_trials() {
+    let mut pool = Pool::new(100);
+    let now = pool.now;
+    for trial in 0..=REMEMBERED as u32 {
+        for _ in 0..TRIAL {
+            let busy = if trial == 0 { POLL } else { 10 * POLL };
+            pool.sharing.observe(now + HOLDS * trial, 1, busy, true);
+        }
+    }
+    pool.now = now + HOLDS * REMEMBERED as u32;
+    assert!(pool.sharing.is_on());
 }
 
 #[test]
@@ -84,6 +112,6 @@ fn without_need_nothing_is_tried() {
 fn windows_without_polls_decide_against_sharing() {
     let mut sharing = Sharing::new();
     let now = Instant::now();
-    (0..=2 * WINDOW).for_each(|_| sharing.observe(now, 0, Duration::ZERO, true));
+    (0..TRIAL).for_each(|_| sharing.observe(now, 0, Duration::ZERO, true));
     assert!(!sharing.is_on());
 }

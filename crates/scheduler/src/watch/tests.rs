@@ -1,6 +1,6 @@
 //! Tests of the watch on a virtual clock: nothing here sleeps or runs a thread.
 
-use super::{ALL_RUN, LOST, Next, QUIET, Step, View, Watch};
+use super::{ALL_RUN, FRESH, LOST, Next, QUIET, Step, View, Watch};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,15 @@ impl Gate {
         }
     }
 
+    /// A gate that has been awake for a while.
+    fn awake(pool: &Pool) -> Self {
+        let mut gate = Self::new(pool);
+        (0..FRESH).for_each(|_| {
+            gate.look(pool, MICRO);
+        });
+        gate
+    }
+
     /// Looks `after` the last look.
     fn look(&mut self, pool: &Pool, after: Duration) -> Next {
         self.now += after;
@@ -82,7 +91,7 @@ impl Gate {
 #[test]
 fn g1_an_item_behind_a_long_poll_is_rescued_at_the_second_look() {
     let mut pool = Pool::with_one_parked();
-    let mut gate = Gate::new(&pool);
+    let mut gate = Gate::awake(&pool);
     pool.workers[0] = Worker {
         polls: 1_000_000,
         slot_full: true,
@@ -104,7 +113,7 @@ fn g1_an_item_behind_a_long_poll_is_rescued_at_the_second_look() {
 #[test]
 fn a_slow_poll_with_work_behind_it_is_shared_and_looked_at_sooner() {
     let mut pool = Pool::with_one_parked();
-    let mut gate = Gate::new(&pool);
+    let mut gate = Gate::awake(&pool);
     pool.workers[0] = Worker {
         polls: 10,
         slot_full: true,
@@ -128,7 +137,7 @@ fn a_slow_poll_with_work_behind_it_is_shared_and_looked_at_sooner() {
 #[test]
 fn a_queue_that_somebody_was_woken_for_is_left_to_him_until_he_is_late() {
     let mut pool = Pool::with_one_parked();
-    let mut gate = Gate::new(&pool);
+    let mut gate = Gate::awake(&pool);
     pool.workers[0].queue_waits = true;
     gate.look(&pool, INTERVAL);
     assert_eq!(gate.steps, [], "the push's own request is on its way");
@@ -147,7 +156,7 @@ fn a_queue_that_somebody_was_woken_for_is_left_to_him_until_he_is_late() {
 #[test]
 fn an_injector_that_nobody_looks_at_is_lost_only_while_somebody_could_come() {
     let mut pool = Pool::with_one_parked();
-    let mut gate = Gate::new(&pool);
+    let mut gate = Gate::awake(&pool);
     pool.injector_waits = true;
     pool.parked = 0;
     gate.look(&pool, MICRO);
@@ -162,19 +171,34 @@ fn an_injector_that_nobody_looks_at_is_lost_only_while_somebody_could_come() {
 #[test]
 fn g2_a_pool_at_rest_lets_the_gate_sleep_after_a_while() {
     let pool = Pool::with_one_parked();
-    let mut gate = Gate::new(&pool);
+    let mut gate = Gate::awake(&pool);
     assert_eq!(gate.look(&pool, QUIET / 2), Next::Look(INTERVAL));
     assert_eq!(gate.look(&pool, QUIET / 2), Next::Sleep);
     gate.watch.resume(gate.now);
-    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL), "and begins anew");
+    assert_eq!(gate.look(&pool, MICRO), Next::Look(INTERVAL / 4), "and begins anew");
+}
+
+#[test]
+fn after_a_rest_the_first_looks_come_quickly() {
+    let pool = Pool {
+        searching: 1,
+        ..Pool::with_one_parked()
+    };
+    let mut gate = Gate::awake(&pool);
+    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL));
+    gate.watch.resume(gate.now);
+    for _ in 0..FRESH {
+        assert_eq!(gate.look(&pool, MICRO), Next::Look(INTERVAL / 4));
+    }
+    assert_eq!(gate.look(&pool, MICRO), Next::Look(INTERVAL));
 }
 
 #[test]
 fn with_everybody_running_the_gate_looks_seldom() {
     let mut pool = Pool::with_one_parked();
     pool.parked = 0;
-    let mut gate = Gate::new(&pool);
-    assert_eq!(gate.look(&pool, INTERVAL), Next::Look(ALL_RUN));
+    let mut gate = Gate::awake(&pool);
+    assert_eq!(gate.look(&pool, INTERVAL), Next::Seldom(ALL_RUN));
 }
 
 /// What the pool does between two looks.
@@ -213,7 +237,7 @@ proptest! {
             searching: 0,
             parked: 1,
         };
-        let mut gate = Gate::new(&pool);
+        let mut gate = Gate::awake(&pool);
         let mut after = INTERVAL;
         for change in changes {
             let worker = &mut pool.workers[change.worker];
@@ -233,6 +257,7 @@ proptest! {
                 let done = full.iter().all(|worker| rescued.contains(worker));
                 match next {
                     Next::Look(interval) => after = interval,
+                    Next::Seldom(_) => unreachable!("somebody is parked"),
                     Next::Sleep => {
                         prop_assert!(full.is_empty(), "sleeps beside {full:?}");
                         gate.watch.resume(gate.now);
@@ -253,7 +278,7 @@ proptest! {
     #[test]
     fn a_fast_chain_is_left_alone(polls in 50_u64..1_000_000, full in any::<bool>()) {
         let mut pool = Pool::with_one_parked();
-        let mut gate = Gate::new(&pool);
+        let mut gate = Gate::awake(&pool);
         for _ in 0..10 {
             pool.workers[0].polls += polls + 1;
             pool.workers[0].slot_full = full;

@@ -24,8 +24,16 @@ impl Pool {
     }
 
     fn with_slots(workers: usize, slots: &[&Slot<Box<u32>>]) -> Arc<Self> {
+        Self::on_a_system(workers, slots, true)
+    }
+
+    /// As [`with_slots`](Self::with_slots), on a system with or without a heavy barrier.
+    fn on_a_system(workers: usize, slots: &[&Slot<Box<u32>>], asymmetric: bool) -> Arc<Self> {
         Arc::new(Pool {
-            idle: Idle::new(workers),
+            idle: Idle {
+                asymmetric,
+                ..Idle::new(workers)
+            },
             injector: Injector::new(),
             thieves: slots.iter().map(|slot| slot.thief()).collect(),
         })
@@ -152,11 +160,10 @@ fn loom_publish_against_park() {
 }
 
 /// A publish that relies on the gate's watch, against the end of the watch, while the other worker parks.
-#[test]
-fn loom_publish_against_end_of_watch() {
-    model(3, || {
+fn publish_against_end_of_watch(asymmetric: bool) {
+    model(3, move || {
         let slot = Slot::new();
-        let pool = Pool::with_slots(2, &[&slot]);
+        let pool = Pool::on_a_system(2, &[&slot], asymmetric);
         pool.idle.wake_gate(true);
         let other = thread::spawn({
             let pool = pool.clone();
@@ -171,6 +178,16 @@ fn loom_publish_against_end_of_watch() {
         gate.join().expect("no panic");
         pool.assert_at_rest();
     });
+}
+
+#[test]
+fn loom_publish_against_end_of_watch() {
+    publish_against_end_of_watch(true);
+}
+
+#[test]
+fn loom_publish_against_end_of_watch_without_heavy_barriers() {
+    publish_against_end_of_watch(false);
 }
 
 /// A searcher hands its watch to the gate, which sleeps, and parks, while a publisher relies on the one or the other.
@@ -271,18 +288,33 @@ fn loom_push_against_a_searcher_that_leaves() {
     });
 }
 
+/// What the gate of a model does meanwhile.
+#[derive(Clone, Copy)]
+enum Gate {
+    Sleeps,
+    /// It is awake, but has promised nothing: its form where a worker spins over the slots.
+    LooksOn,
+    /// It will come for whatever is in a slot.
+    Watches,
+}
+
 /// Two searchers that leave at once, each with work in hand, while `queue_work` leaves some for the
 /// third worker, which is parked: one of the three must wake it, whoever thinks it is the last (I4).
-fn against_two_leaving_searchers(queue_work: fn(&Pool, &Slot<Box<u32>>)) {
+fn against_two_leaving_searchers(gate: Gate, queue_work: fn(&Pool, &Slot<Box<u32>>)) {
     model(3, move || {
         let slot = Slot::new();
         let pool = Pool::with_slots(3, &[&slot]);
         pool.idle.push(2, false);
+        match gate {
+            Gate::Sleeps => {}
+            Gate::LooksOn => assert!(pool.idle.wake_gate(false)),
+            Gate::Watches => assert!(pool.idle.wake_gate(true)),
+        }
         let searchers: Vec<_> = (0..2)
             .map(|_| {
                 assert!(pool.idle.start_searching(2));
                 let pool = pool.clone();
-                thread::spawn(move || pool.idle.stop_searching(|| pool.has_work()))
+                thread::spawn(move || pool.idle.stop_searching(|| pool.leaves_work()))
             })
             .collect();
         queue_work(&pool, &slot);
@@ -295,15 +327,23 @@ fn against_two_leaving_searchers(queue_work: fn(&Pool, &Slot<Box<u32>>)) {
 
 #[test]
 fn loom_push_against_two_leaving_searchers() {
-    against_two_leaving_searchers(|pool, _| pool.inject(1));
+    against_two_leaving_searchers(Gate::Sleeps, |pool, _| pool.inject(1));
+}
+
+/// The gate's promise is about slots: nobody leaves a queue to it.
+#[test]
+fn loom_push_against_two_leaving_searchers_while_the_gate_watches() {
+    against_two_leaving_searchers(Gate::Watches, |pool, _| pool.inject(1));
 }
 
 #[test]
 fn loom_publish_against_two_leaving_searchers() {
-    against_two_leaving_searchers(|pool, slot| {
-        assert!(slot.publish(Box::new(1)).is_ok());
-        pool.idle.request_after_barrier(); // S3
-    });
+    against_two_leaving_searchers(Gate::Sleeps, |pool, slot| pool.publish(slot, 1));
+}
+
+#[test]
+fn loom_publish_against_two_leaving_searchers_while_the_gate_only_looks_on() {
+    against_two_leaving_searchers(Gate::LooksOn, |pool, slot| pool.publish(slot, 1));
 }
 
 /// Two requests from two threads against one worker: one wake, and no stale one left behind.

@@ -1,9 +1,10 @@
 //! Models of the slot: an owner against thieves and lookers.
 
 use crate::slot::{Slot, Thief};
-use crate::sync::{AtomicBool, Ordering, full_barrier};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, full_barrier};
 use loom::sync::Arc;
 use loom::thread;
+use std::sync::atomic::AtomicUsize;
 
 /// An item whose memory the model watches: reading it before it was published is a data race.
 type Item = Box<loom::cell::UnsafeCell<char>>;
@@ -19,23 +20,35 @@ fn name(item: Item) -> char {
     })
 }
 
-/// S1: while the first item waits the second comes back, whatever a thief does, and neither is lost.
-#[test]
-fn loom_s1_a_full_slot_refuses() {
-    loom::model(|| {
+/// One of the two ways to publish.
+type Publish = fn(&Slot<Item>, Item) -> Result<(), Item>;
+
+/// While the first item waits the second comes back, whatever a thief does, and neither is lost.
+fn a_full_slot_refuses(publish: Publish) {
+    loom::model(move || {
         let slot = Slot::new();
         let thief = thread::spawn({
             let thief: Thief<Item> = slot.thief();
             move || thief.steal().map(name)
         });
-        assert!(slot.publish(item('a')).is_ok());
-        let refused = slot.publish(item('b')).err().map(name);
+        assert!(publish(&slot, item('a')).is_ok());
+        let refused = publish(&slot, item('b')).err().map(name);
         let taken = slot.take().map(name);
         let stolen = thief.join().expect("a thief does not panic");
         let mut got: Vec<char> = [refused, taken, stolen].into_iter().flatten().collect();
         got.sort_unstable();
         assert_eq!(got, ['a', 'b']);
     });
+}
+
+#[test]
+fn loom_s1_a_full_slot_refuses() {
+    a_full_slot_refuses(Slot::publish);
+}
+
+#[test]
+fn loom_s1_a_full_slot_refuses_an_unordered_publish() {
+    a_full_slot_refuses(Slot::publish_unordered);
 }
 
 fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
@@ -116,4 +129,63 @@ fn loom_s3_a_publish_is_a_full_barrier() {
         let looker_saw = looker.join().expect("the looker does not panic");
         assert!(publisher_saw || looker_saw, "both read the old value");
     });
+}
+
+/// The items of the next model, by the poll in which each is published.
+const BY_POLL: [char; 2] = ['a', 'b'];
+
+/// A steal mark: the gate sets it to the poll counter where something waits, and the thief takes only while
+/// the counter is at most the mark. Nothing is got twice or lost. And where the counter has not moved
+/// over the steal, what was stolen is no younger than the poll that was marked (S4).
+#[test]
+fn loom_s4_steal_mark() {
+    static STOLEN_BY_MARK: AtomicUsize = AtomicUsize::new(0);
+    model(2, || {
+        let slot = Slot::new();
+        let mark = Arc::new(AtomicU64::new(0));
+        let gate = thread::spawn({
+            let (slot, mark) = (slot.thief(), mark.clone());
+            move || {
+                if slot.is_full() {
+                    mark.store(slot.polls(), Ordering::Relaxed);
+                }
+            }
+        });
+        let thief = thread::spawn({
+            let slot = slot.thief();
+            move || steal_if_marked(&slot, &mark)
+        });
+        let mut got = Vec::new();
+        for next in BY_POLL {
+            slot.begin_poll();
+            assert!(slot.publish_unordered(item(next)).is_ok());
+            got.extend(slot.take().map(name));
+        }
+        gate.join().expect("the gate does not panic");
+        let stolen = thief.join().expect("a thief does not panic");
+        if stolen.is_some() {
+            STOLEN_BY_MARK.fetch_add(1, Ordering::Relaxed);
+        }
+        got.extend(stolen);
+        got.sort_unstable();
+        assert_eq!(got, BY_POLL);
+    });
+    assert!(
+        STOLEN_BY_MARK.load(Ordering::Relaxed) > 0,
+        "no thief ever came that far"
+    );
+}
+
+fn steal_if_marked(slot: &Thief<Item>, mark: &AtomicU64) -> Option<char> {
+    let polls = slot.polls();
+    if polls > mark.load(Ordering::Relaxed) {
+        return None;
+    }
+    let stolen = slot.steal().map(name)?;
+    let published_in = 1 + BY_POLL.iter().position(|&item| item == stolen)? as u64;
+    assert!(
+        slot.polls() != polls || published_in <= polls,
+        "S4: it is younger than the mark"
+    );
+    Some(stolen)
 }
