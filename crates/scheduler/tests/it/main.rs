@@ -9,3 +9,4 @@ mod replay;
 mod spawning;
 mod support;
 mod switches;
+mod watch;

@@ -135,7 +135,7 @@ pub(crate) fn on_each_pool(workers: Workers, body: fn(&Pool)) {
     });
 }
 
-/// No future, no queued item; and without run-next, no trace of a slot.
+/// No future, no queued item, nothing that the gate found forgotten; and no trace of what is switched off.
 #[track_caller]
 pub(crate) fn assert_at_rest(pool: &Pool) {
     let stats = pool.stats();
@@ -146,9 +146,21 @@ pub(crate) fn assert_at_rest(pool: &Pool) {
         stats.total.slot_full,
     );
     assert_eq!(left, (0, 0, 0, false), "{stats:#?}");
+    assert_eq!(stats.gate_rescues, 0, "{stats:#?}");
     if !pool.knobs().run_next() {
         assert_no_slot(pool);
     }
+    if !pool.knobs().defer_worker_requests() {
+        assert_no_gate(pool);
+    }
+}
+
+/// The switch `DeferWorkerRequests` is off, and the counters prove it.
+#[track_caller]
+pub(crate) fn assert_no_gate(pool: &Pool) {
+    let stats = pool.stats();
+    let gate = (stats.gate_ticks, stats.stall_rescues, stats.gate_rescues);
+    assert_eq!(gate, (0, 0, 0), "{stats:#?}");
 }
 
 /// The switch `RunNext` is off, and the counters prove it.

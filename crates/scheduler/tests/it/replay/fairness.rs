@@ -185,6 +185,51 @@ fn tokio_5686_a_chain_of_hops_does_not_starve_the_injector() {
     });
 }
 
+/// The worker waits in its poll for the thread that spawns, so the polls are counted from the very spawn.
+#[test]
+fn tokio_5686_a_chain_of_hops_does_not_starve_what_comes_from_outside() {
+    on_each_pool(Workers::One, |pool| {
+        let waited = polls_waited(pool, |pool, polls| {
+            thread::scope(|scope| {
+                let spawner = scope.spawn(|| pool.spawn(async { polls.end() }));
+                spawner.join().expect("a spawn does not panic")
+            })
+        });
+        assert!((1..=FAIR).contains(&waited), "{waited} polls");
+    });
+}
+
+/// tokio's own test of the slot's budget has a chain of tasks that each spawn the next, which takes the slot.
+#[test]
+fn tokio_5686_a_chain_of_spawns_does_not_starve_the_local_queue() {
+    fn link(pool: Pool, behind: Arc<AtomicBool>) {
+        let inner = pool.clone();
+        let task = async move {
+            if !behind.load(Ordering::Relaxed) {
+                link(inner, behind);
+            }
+        };
+        pool.spawn(task).detach();
+    }
+    on_each_pool(Workers::One, |pool| {
+        let (inner, waited) = (pool.clone(), Arc::new(AtomicU64::new(0)));
+        let result = waited.clone();
+        let root = pool.spawn(async move {
+            let ran = Arc::new(AtomicBool::new(false));
+            link(inner.clone(), ran.clone()); // has the slot, if there is one
+            let polls = Polls::begin(&inner, &waited);
+            let behind = inner.spawn(async move {
+                polls.end();
+                ran.store(true, Ordering::Relaxed);
+            });
+            behind.await;
+        });
+        pool.block_on(root);
+        let waited = result.load(Ordering::Relaxed);
+        assert!((1..=FAIR).contains(&waited), "{waited} polls");
+    });
+}
+
 #[test]
 fn tokio_5686_work_from_outside_is_served_while_chains_saturate_every_worker() {
     on_each_pool(Workers::Many, |pool| {

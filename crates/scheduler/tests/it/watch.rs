@@ -1,0 +1,143 @@
+//! What deferral promises: nobody is woken for a hop, the gate looks after what then waits, and when the pool rests
+//! so does everybody in it.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use runnext::{Pool, Watch, yield_now};
+
+use crate::support::*;
+
+/// Whether the gate, and not a searcher, looks after slots.
+fn gate_watches(pool: &Pool) -> bool {
+    let knobs = pool.knobs();
+    knobs.defer_worker_requests() && knobs.watch() == Watch::Gate
+}
+
+/// Two tasks hop for `rounds` round trips.
+fn hop(pool: &Pool, rounds: u32) {
+    let mut rounds = 0..rounds;
+    let hops = ping_pong(pool, move || match rounds.next() {
+        Some(_) => ControlFlow::Continue(()),
+        None => ControlFlow::Break(()),
+    });
+    pool.block_on(hops);
+}
+
+/// Bursts, from one poll and from outside, that need as many workers as there are.
+fn burst(pool: &Pool) {
+    let tasks: Vec<_> = (0..100).map(|_| pool.spawn(yield_now())).collect();
+    let inner = pool.clone();
+    let fans_out = pool.spawn(async move {
+        let tasks: Vec<_> = (0..100).map(|_| inner.spawn(yield_now())).collect();
+        for task in tasks {
+            task.await;
+        }
+    });
+    tasks.into_iter().for_each(|task| pool.block_on(task));
+    pool.block_on(fans_out);
+}
+
+#[test]
+fn a_pool_at_rest_has_nothing_left_and_nobody_awake() {
+    on_each_pool(Workers::Many, |pool| {
+        for _ in 0..20 {
+            hop(pool, 10);
+            burst(pool);
+            until_parked(pool, 0);
+            assert_at_rest(pool);
+            assert_eq!(pool.stats().searching_workers, 0);
+        }
+    });
+}
+
+/// A gate that went on would tick at least once a millisecond, so two readings so far apart would never agree.
+#[test]
+fn the_gate_stands_still_while_the_pool_rests() {
+    on_each_pool(Workers::Any, |pool| {
+        hop(pool, 100);
+        burst(pool);
+        until_parked(pool, 0);
+        until(|| {
+            let ticks = pool.stats().gate_ticks;
+            thread::sleep(Duration::from_millis(50));
+            pool.stats().gate_ticks == ticks
+        });
+        let woken = pool.spawn(async {}); // and a gate that sleeps does not keep work from running
+        pool.block_on(woken);
+    });
+}
+
+/// No difference of counts is that large, unless it fell below zero.
+const WRAPPED: usize = 1 << 31;
+
+/// I1, and the gauges: as read by another thread at any time.
+#[test]
+fn i1_counts_are_never_negative_while_everything_moves() {
+    on_each_pool(Workers::Many, |pool| {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                while !over.load(Ordering::Acquire) {
+                    let stats = pool.stats();
+                    let idle = stats.searching_workers + stats.parked_workers;
+                    assert!(idle <= stats.workers_count, "{stats:#?}");
+                    let queued = stats.injection_queue_depth + stats.total.local_queue_depth;
+                    let most = stats.live_tasks_count.max(queued);
+                    assert!(most < WRAPPED, "{stats:#?}");
+                    thread::yield_now();
+                }
+            });
+            for _ in 0..50 {
+                hop(pool, 10);
+                burst(pool);
+            }
+            over.store(true, Ordering::Release);
+            reader.join().expect("every reading is sound");
+        });
+    });
+}
+
+/// Rounds, because others on the machine may make polls long, and for long polls the gate does ask.
+#[test]
+fn a_chain_of_hops_wakes_nobody_while_the_gate_watches() {
+    const ROUNDS: u32 = 1000;
+    on_each_pool(Workers::Several, |pool| {
+        let wakes = || pool.stats().total.wakes_requested;
+        until(|| {
+            let before = wakes();
+            hop(pool, ROUNDS);
+            !gate_watches(pool) || wakes() - before < u64::from(ROUNDS) / 100
+        });
+    });
+}
+
+/// Two tasks hop; then one wakes the other in a poll that lasts until that has run.
+fn stall(pool: &Pool) {
+    let (inner, mut round) = (pool.clone(), 0);
+    let hops = ping_pong(pool, move || {
+        round += 1;
+        let stats = inner.stats();
+        let all_others_sleep = stats.parked_workers + 1 == stats.workers_count;
+        if round < 10 || (gate_watches(&inner) && !all_others_sleep) {
+            return ControlFlow::Continue(());
+        }
+        let polls = stats.total.polls_count;
+        until(|| inner.stats().total.polls_count > polls);
+        ControlFlow::Break(())
+    });
+    pool.block_on(hops);
+}
+
+/// Rounds, because a gate that is about to go to sleep leaves it to the publish to wake somebody.
+#[test]
+fn g1_a_stalled_hop_is_rescued_while_its_wakers_poll_goes_on() {
+    on_each_pool(Workers::Several, |pool| {
+        until(|| {
+            stall(pool);
+            !gate_watches(pool) || pool.stats().stall_rescues > 0
+        });
+    });
+}
