@@ -6,7 +6,7 @@
 use crate::idle::Idle;
 use crate::queue::Injector;
 use crate::slot::{Slot, Thief};
-use crate::sync::{AtomicBool, Ordering, Parker};
+use crate::sync::{AtomicBool, Ordering, Parker, full_barrier};
 use loom::sync::Arc;
 use loom::thread;
 
@@ -220,6 +220,38 @@ fn loom_publish_against_hand_over() {
         pool.publish(&slot, 1);
         assert_eq!(found(vec![searcher]), [1]);
         gate.join().expect("no panic");
+        pool.assert_at_rest();
+    });
+}
+
+/// While nobody is parked the gate looks seldom, and a worker that parks ends that sleep at once: as in
+/// `gate`, each writes, executes a full barrier, and reads what the other wrote.
+#[test]
+fn loom_a_worker_that_parks_ends_the_gates_long_sleep() {
+    model(3, || {
+        let pool = Pool::new(1);
+        let gate_sleeps = Arc::new(Parker::default());
+        let slow = Arc::new(AtomicBool::new(false));
+        let worker = thread::spawn({
+            let (pool, gate_sleeps, slow) = (pool.clone(), gate_sleeps.clone(), slow.clone());
+            move || {
+                let somebody_parks = || {
+                    if slow.swap(false, Ordering::SeqCst) {
+                        gate_sleeps.unpark();
+                    }
+                    false
+                };
+                pool.start(0).idle.park(0, false, somebody_parks);
+                pool.idle.stop_searching(|| false);
+            }
+        });
+        slow.store(true, Ordering::SeqCst);
+        full_barrier();
+        if pool.idle.counts().parked() == 0 {
+            gate_sleeps.park(); // for so long that the model calls it for ever
+        }
+        assert!(pool.idle.wake_one_more(), "the worker is parked by now");
+        worker.join().expect("no panic");
         pool.assert_at_rest();
     });
 }
