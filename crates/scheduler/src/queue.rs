@@ -25,6 +25,8 @@
 //! The queues wake nobody: whoever pushes asks `idle` for a worker. They are thin:
 //! the algorithms are crossbeam-deque's and concurrent-queue's (`docs/DESIGN.md` has the
 //! measurements behind that choice).
+//!
+//! How to test a policy of your own that is made of them: see [`slot`](crate::slot#testing-a-policy-of-your-own).
 
 use std::fmt;
 
