@@ -4,7 +4,7 @@
 //! first chunk, so that a cliff shows, whether the cost falls off it or climbs it.
 //!
 //! A **drift** is claimed only if the middle half of the first chunks and the middle half of the last ones lie apart, and
-//! by a tenth at least: chunks are short, and one that was disturbed is no drift.
+//! by a fifth at least: chunks are short, and one that was disturbed is no drift.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,19 +31,25 @@ pub struct Drift {
 /// The part of all chunks that are the first ones, and the last ones; but never fewer than [`FEWEST`].
 const PART: usize = 10;
 
-const FEWEST: usize = 5;
+const FEWEST: usize = 8;
 
 /// How many times the one median the other must be at least.
-const CLEARLY: f64 = 1.1;
+const CLEARLY: f64 = 1.2;
 
 impl Chunks {
+    /// Whether there are enough chunks to tell the last ones from the first.
+    #[must_use]
+    pub fn tell(&self) -> bool {
+        self.chunks_ns.len() >= 2 * FEWEST
+    }
+
     /// How the last chunks differ from the first, if they clearly do. `None` where there are too few to tell.
     #[must_use]
     pub fn drift(&self) -> Option<Drift> {
-        let count = (self.chunks_ns.len() / PART).max(FEWEST);
-        if self.chunks_ns.len() < 2 * count {
+        if !self.tell() {
             return None;
         }
+        let count = (self.chunks_ns.len() / PART).max(FEWEST);
         let first = Middle::of(&self.chunks_ns[..count]);
         let last = Middle::of(&self.chunks_ns[self.chunks_ns.len() - count..]);
         let apart = first.upper < last.lower || last.upper < first.lower;
@@ -110,8 +116,8 @@ mod tests {
         let disturbed = around(100.0, 100).enumerate();
         let disturbed = disturbed.map(|(index, ns)| if index % 7 == 1 { 900.0 } else { ns });
         assert_eq!(drift(disturbed), None);
-        // Apart, but by less than a tenth.
-        assert_eq!(drift(around(100.0, 50).chain(around(107.0, 50))), None);
+        // Apart, but by less than a fifth.
+        assert_eq!(drift(around(100.0, 50).chain(around(115.0, 50))), None);
     }
 
     #[test]

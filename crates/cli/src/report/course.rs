@@ -9,9 +9,9 @@ use runnext_bench::chunks::Chunks;
 use super::board::Line;
 use super::document::Row;
 use super::markup::Markup;
-use super::picture::{linear_ticks, round_ticks};
+use super::picture::{linear_ticks, round_ticks, tick};
 use super::plot::{Curve, Plot};
-use crate::units::{exact, time};
+use crate::units::{Unit, time};
 
 /// So many places has a curve at most.
 const PLACES: usize = 150;
@@ -42,7 +42,7 @@ pub(crate) fn draw(page: &mut Markup, line: &Line<'_>) {
         ),
         across: linear_ticks(longest)
             .into_iter()
-            .map(|tick| (tick / longest, exact(tick)))
+            .map(|passed| (passed / longest, tick(Unit::of(longest), passed)))
             .collect(),
         up: round_ticks(least.max(1.0), most),
     };
@@ -59,10 +59,10 @@ pub(crate) fn caption(line: &Line<'_>) -> String {
             Some(format!("; {} went from {first} to {last}", row.subject))
         })
         .collect();
-    let drifts = if drifts.is_empty() {
-        "; no clear change"
-    } else {
-        &drifts
+    let drifts = match watched(line).any(|(.., chunks)| chunks.tell()) {
+        false => "; too few to tell a change",
+        true if drifts.is_empty() => "; no clear change",
+        true => &drifts,
     };
     format!(
         "without warm-up, the average of each {} operations, {}{drifts}",
