@@ -351,14 +351,61 @@ fn an_interrupt_ends_the_child_and_shows_what_there_is() {
     assert_eq!(read_json(&file)["rows"].as_array().map(Vec::len), Some(2));
     let page = fs::read_to_string(&page).unwrap();
     assert!(page.contains("requeue, chains 4") && page.ends_with("</html>\n"));
-    wait_for("the child's end", || {
-        (!Path::new(&format!("/proc/{child}")).exists()).then_some(())
+    wait_for("the child's end", || gone(child).then_some(()));
+}
+
+#[test]
+fn an_interrupt_ends_all_children_that_rest_side_by_side() {
+    let line = "run latency-sleep --quick --variants none --peers tokio,futures --workers 2";
+    let parent = command(line.split_whitespace())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let id = i32::try_from(parent.id()).unwrap();
+    let children = wait_for("two child processes", || {
+        let children = children_of(id);
+        (children.len() == 2).then_some(children)
     });
+    kill(Pid::from_raw(id), Signal::SIGINT).unwrap();
+    let output = parent.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    for child in children {
+        wait_for("a child's end", || gone(child).then_some(()));
+    }
+}
+
+#[test]
+fn who_ran_out_of_time_beside_others_is_measured_alone() {
+    // Nobody rests for three seconds in two, together or alone.
+    let line = "run latency-sleep --quick --rounds 1 --variants none --peers tokio,futures --workers 2 --time-limit 2";
+    let output = runnext(line);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    for peer in ["tokio", "futures"] {
+        let failure = format!("latency-sleep rest_ms 3000, {peer}, 2 workers: timed out after 2 s");
+        assert!(stderr(&output).contains(&failure), "{}", stderr(&output));
+    }
+    assert!(
+        !stderr(&output).contains("rest_ms 100"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 fn child_of(id: i32) -> Option<i32> {
-    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
-    children.split_whitespace().next()?.parse().ok()
+    children_of(id).first().copied()
+}
+
+fn children_of(id: i32) -> Vec<i32> {
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    children
+        .split_whitespace()
+        .filter_map(|child| child.parse().ok())
+        .collect()
+}
+
+fn gone(child: i32) -> bool {
+    !Path::new(&format!("/proc/{child}")).exists()
 }
 
 /// Asks again until there is an answer; a test that waits for ever would say less than one that fails.

@@ -12,7 +12,7 @@ use runnext_bench::subject::Subject;
 use super::board::Line;
 use super::document::{Figures, Row, Spread};
 use super::markup::Markup;
-use super::picture::{label, line as draw_line, linear_ticks, picture, rect};
+use super::picture::{label, line as draw_line, linear_ticks, picture, rect, tick};
 use crate::units::{Unit, time};
 
 const WIDTH: f64 = 640.0;
@@ -176,15 +176,10 @@ impl Scale {
 
     fn draw_axis(&self, svg: &mut Markup, bottom: f64) {
         let unit = Unit::of(self.end);
-        for tick in linear_ticks(self.end) {
-            let x = self.x(tick);
+        for nanoseconds in linear_ticks(self.end) {
+            let x = self.x(nanoseconds);
             draw_line(svg, "grid", (x, 0.0), (x, bottom));
-            let text = if tick == 0.0 {
-                "0".to_owned()
-            } else {
-                unit.tick(tick)
-            };
-            label(svg, "tick", (x, bottom + 15.0), text);
+            label(svg, "tick", (x, bottom + 15.0), tick(unit, nanoseconds));
         }
     }
 }

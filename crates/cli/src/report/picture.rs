@@ -6,6 +6,7 @@
 use std::fmt::{self, Display};
 
 use super::markup::Markup;
+use crate::units::Unit;
 
 /// A position or a length, to a tenth.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +68,15 @@ pub(crate) fn rect(svg: &mut Markup, class: &str, at: (f64, f64), size: (f64, f6
 pub(crate) fn label(svg: &mut Markup, class: &str, at: (f64, f64), text: impl Display) {
     let (x, y) = (Px(at.0), Px(at.1));
     svg.leaf("text", &[("class", &class), ("x", &x), ("y", &y)], text);
+}
+
+/// What stands at a tick of a time axis that begins with 0.
+pub(crate) fn tick(unit: Unit, nanoseconds: f64) -> String {
+    if nanoseconds == 0.0 {
+        "0".to_owned()
+    } else {
+        unit.tick(nanoseconds)
+    }
 }
 
 /// Round figures from 0 to `end`, three to six of them.
