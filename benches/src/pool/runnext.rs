@@ -67,6 +67,9 @@ impl Spawner for RunnextPool {
             ("searches", total.searches),
             ("parks", total.park_count),
             ("no_ops", total.noop_count),
+            ("gate_ticks", stats.gate_ticks),
+            ("stall_rescues", stats.stall_rescues),
+            ("gate_rescues", stats.gate_rescues),
             (
                 "wakes",
                 total.wakes_requested + stats.remote_wakes_requested,

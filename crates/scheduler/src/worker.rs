@@ -231,20 +231,20 @@ impl Worker {
     }
 
     /// The next task when it is the turn of the queues, or the slot is empty.
+    #[inline]
     fn next_in_turn(&self) -> Option<Runnable> {
         let polls = self.slot.polls();
-        let injected = if polls >= self.injector_due.get() {
+        if polls >= self.injector_due.get() {
             self.injector_due.set(polls + INJECTOR_INTERVAL);
-            self.next_injected()
-        } else {
-            None
-        };
-        self.queues_due
-            .set((polls + SLOT_STREAK).min(self.injector_due.get()));
-        injected
-            .or_else(|| self.queue.pop())
-            .or_else(|| self.next_injected())
-            .or_else(|| self.next_in_slot())
+            if let Some(task) = self.next_injected() {
+                return Some(task);
+            }
+        }
+        self.queues_due.set(self.injector_due.get().min(polls + SLOT_STREAK));
+        if let Some(task) = self.queue.pop() {
+            return Some(task);
+        }
+        self.next_injected().or_else(|| self.next_in_slot())
     }
 
     #[inline]
