@@ -398,6 +398,37 @@ fn loom_two_requests_and_one_parked_worker() {
     });
 }
 
+/// A request pops a worker that is just about to withdraw, because it has seen the work as well. Its
+/// wake ends that park, however late it comes, and not the next one.
+#[test]
+fn loom_i3_a_late_wake_does_not_end_the_next_sleep() {
+    model(3, || {
+        let idle = Arc::new(Idle::new(1));
+        let work = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let between = Arc::new(Parker::default());
+        let worker = thread::spawn({
+            let (idle, work, between) = (idle.clone(), work.clone(), between.clone());
+            move || {
+                for work in &*work {
+                    let is_there = || work.load(Ordering::Relaxed);
+                    while !is_there() {
+                        idle.park(0, false, is_there);
+                        idle.stop_searching(|| false);
+                    }
+                    between.unpark();
+                }
+            }
+        });
+        for work in &*work {
+            work.store(true, Ordering::Relaxed);
+            idle.request();
+            between.park();
+        }
+        worker.join().expect("no panic");
+        assert_eq!(counts(&idle), (0, 0), "I1");
+    });
+}
+
 /// Two requests at once and two parked workers: one wake in flight is enough (I3).
 #[test]
 fn loom_i3_two_requests_at_once_wake_one() {
