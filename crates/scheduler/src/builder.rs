@@ -124,11 +124,14 @@ impl Builder {
                 on_start: self.on_thread_start.clone(),
                 on_stop: self.on_thread_stop.clone(),
             };
-            if let Err(error) = self.start(&handle, index, move || thread.main()) {
-                (index..workers).for_each(|_| shared.leave());
+            match self.thread_builder(index).spawn(move || thread.main()) {
+                Ok(thread) => handle.add_thread(thread),
+                Err(error) => {
+                (index..workers).for_each(|_| shared.leave_unstarted());
                 handle.shutdown(None);
                 let who = format!("worker {index} of {workers}");
                 return Err(self.cannot_start(&who, &error));
+                }
             }
         }
         if shared.switches.defer
@@ -141,21 +144,12 @@ impl Builder {
     }
 
     fn start_gate(&self, handle: &Handle, shared: Arc<Shared>) -> io::Result<()> {
-        self.start(handle, "gate", move || {
+        let thread = self.thread_builder("gate").spawn(move || {
             work_for(shared.id);
             shared.gate.run(&shared);
-        })
-    }
-
-    fn start(
-        &self,
-        handle: &Handle,
-        name: impl fmt::Display,
-        main: impl FnOnce() + Send + 'static,
-    ) -> io::Result<()> {
-        self.thread_builder(name)
-            .spawn(main)
-            .map(|thread| handle.add_thread(thread))
+        })?;
+        handle.add_thread(thread);
+        Ok(())
     }
 
     /// The knobs with everything that was chosen here, checked.

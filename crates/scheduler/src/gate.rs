@@ -5,8 +5,7 @@
 //! A worker that publishes into its slot asks for no other worker while somebody **watches**: a
 //! searcher, or the gate. The gate sleeps while the pool rests and is woken
 //!
-//! * by a thread outside that wakes a worker, and by a worker that begins to run after a search (neither with
-//!   `LazyDispatchRequest`),
+//! * by a worker that begins to run after a search (unless `LazyDispatchRequest`),
 //! * by a searcher that gives up while others run: it hands the watch over on its way to sleep,
 //! * by a publish that finds neither a watcher nor anybody to wake: the first of many, which then find one,
 //! * by a shutdown, to end.
@@ -37,6 +36,7 @@
 use std::time::Duration;
 
 use crate::pool::Shared;
+use crate::prompt::be_prompt;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker, full_barrier, now};
 use crate::watch::{Next, Step, View, Watch};
 
@@ -73,7 +73,7 @@ impl Gate {
     /// Runs until the pool closes. Gate thread only.
     pub(crate) fn run(&self, shared: &Shared) {
         self.parker.register();
-        lower_timer_slack();
+        be_prompt();
         let interval = shared.switches.stalled_work;
         let mut watch = Watch::new(shared.remotes.len(), interval, now());
         while !shared.lifecycle.is_closing() {
@@ -156,15 +156,5 @@ impl View for Shared {
     fn idle(&self) -> (usize, usize) {
         let counts = self.idle.counts();
         (counts.searching(), counts.parked())
-    }
-}
-
-/// Asks for timers that are as exact as can be: the default slack of 50 us would double the interval.
-fn lower_timer_slack() {
-    #[cfg(target_os = "linux")]
-    {
-        let least = std::num::NonZeroU64::MIN;
-        // Without it the looks come later: worse, not wrong.
-        let _ = rustix::thread::set_current_timer_slack(Some(least));
     }
 }

@@ -64,6 +64,7 @@ not_modelled! {
     mod global;
     mod lifecycle;
     mod pool;
+    mod prompt;
     mod search;
     mod share;
     mod spin;

@@ -15,9 +15,9 @@
 //!   or inside somebody's wake, where waiting would be waiting for oneself.
 //! * **L3** A shutdown that says it is done has joined every worker's thread, their thread-locals' destructors
 //!   included. Whoever calls it first joins, the others wait for that.
-//! * **L4** No worker waits in `block_on` for a task that nobody will run or cancel: after `close`,
-//!   what waits is cancelled by every worker that leaves or blocks, and by a thread made for it if
-//!   no worker was idle then.
+//! * **L4** No poll waits for a task that nobody will run or cancel, however it waits: after `close`,
+//!   what waits is cancelled by every worker that leaves or blocks in `block_on`, and again and again
+//!   by the first that has left, or by a thread made for it if no worker was idle then.
 
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, full_barrier, lock, now};
 use std::sync::PoisonError;
@@ -66,10 +66,16 @@ impl Lifecycle {
         first
     }
 
-    /// A worker stops polling. True for the last: it drops whatever is left. Worker thread only.
-    pub(crate) fn leave(&self) -> bool {
+    /// A worker stops polling. Returns how many may still poll. Worker thread only.
+    pub(crate) fn leave(&self) -> usize {
         // Ordering: AcqRel, so that the last one sees what all the others flushed before they left.
-        self.active.fetch_sub(1, Ordering::AcqRel) == 1
+        self.active.fetch_sub(1, Ordering::AcqRel) - 1
+    }
+
+    /// Whether a worker may still poll. Any thread.
+    pub(crate) fn is_active(&self) -> bool {
+        // Relaxed: only says whether to look again.
+        self.active.load(Ordering::Relaxed) > 0
     }
 
     /// Joins all threads of the pool, which is closing. Once, and not on one of them.

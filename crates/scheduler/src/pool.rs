@@ -328,9 +328,6 @@ impl Shared {
         self.outside.remote_schedules.fetch_add(1, Ordering::Relaxed);
         if woke {
             self.outside.wakes_requested.fetch_add(1, Ordering::Relaxed);
-            if !self.switches.lazy_dispatch {
-                self.wake_gate(); // here and not on the worker that wakes: it is wanted elsewhere
-            }
         }
     }
 
@@ -442,7 +439,7 @@ impl Shared {
         let cancel = move || {
             // The last worker waits for what is dropped here: a destructor must not wait for it.
             work_for(shared.id);
-            shared.cancel_waiting();
+            shared.cancel_until_all_leave();
         };
         drop(canceller.spawn(cancel));
     }
@@ -450,18 +447,45 @@ impl Shared {
     /// A worker has flushed its queues and polls no more; the last one drops what is left.
     pub(crate) fn leave(&self) {
         self.cancel_waiting();
-        if self.lifecycle.leave() {
+        let still_active = self.lifecycle.leave();
+        if still_active == 0 {
             self.drop_everything();
+        } else if still_active + 1 == self.remotes.len() {
+            self.cancel_until_all_leave();
         }
     }
 
-    /// Drops every future that waits for a wake or in the injector, and so cancels its task. Any
+    /// As [`leave`](Self::leave), for a worker whose thread could not be started: of a pool that nobody has
+    /// seen yet, so nothing is there to be cancelled.
+    pub(crate) fn leave_unstarted(&self) {
+        self.lifecycle.leave();
+    }
+
+    /// Goes on cancelling while a poll may wait for what it has queued, perhaps just now (L4).
+    fn cancel_until_all_leave(&self) {
+        const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+        let mut pause = Duration::from_micros(50);
+        self.cancel_waiting();
+        while self.lifecycle.is_active() {
+            thread::sleep(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
+            self.cancel_waiting();
+        }
+    }
+
+    /// Drops every future that waits for a wake or for a worker, and so cancels its task. Any
     /// thread that is neither within a wake nor holds a lock, once the pool is closing.
     pub(crate) fn cancel_waiting(&self) {
         // Each waiting task queues itself; one that is queued already stays where it is.
         self.registry.wake_all();
         while let Some(task) = self.injector.pop() {
             drop(task); // Unwind: destructors of futures are contained, see `task`
+        }
+        for remote in &self.remotes {
+            // Unwind: as above.
+            while let Some(task) = remote.slot.steal().or_else(|| remote.queue.steal()) {
+                drop(task);
+            }
         }
     }
 

@@ -105,12 +105,22 @@ impl<T> Stealer<T> {
     /// [`is_empty`]: Self::is_empty
     #[must_use]
     pub fn steal_half_into(&self, thief: &Local<T>) -> Option<T> {
+        self.attempt(|| {
+            self.deque
+                .steal_batch_with_limit_and_pop(&thief.deque, BATCH)
+        })
+    }
+
+    /// Takes the oldest item. `None` as in [`steal_half_into`](Self::steal_half_into). Any thread.
+    #[must_use]
+    pub fn steal(&self) -> Option<T> {
+        self.attempt(|| self.deque.steal())
+    }
+
+    fn attempt(&self, steal: impl Fn() -> Steal<T>) -> Option<T> {
         const ATTEMPTS: u32 = 4;
         for _ in 0..ATTEMPTS {
-            match self
-                .deque
-                .steal_batch_with_limit_and_pop(&thief.deque, BATCH)
-            {
+            match steal() {
                 Steal::Success(item) => return Some(item),
                 Steal::Empty => return None,
                 Steal::Retry => {}

@@ -10,9 +10,10 @@
 //!
 //! # Protocol
 //!
-//! From time to time, while polls are long and something waits, the gate compares the mean time of a
-//! poll over a **window** of looks in which nobody shares with one in which the others may take at once. It
-//! shares until the next trial if the mean has grown by less than [`DEARER`]. The trials cost about 1 % of the time.
+//! While polls are long and something waits, the gate compares the mean time of a poll over a **window** of
+//! looks in which nobody shares with those of windows in which the others may take at once. As soon as one is
+//! dearer by more than [`DEARER`], they stay apart for [`HOLDS`] and it is tried again; while none is, the comparison is
+//! made anew as often. The trials cost 1 to 2 % of the time.
 //!
 //! A window's first looks do not count: whoever was awake goes on for a while, whoever sleeps has to wake. And the mean
 //! without sharing is the least of the last few trials', since a tail of sharing only ever adds.
@@ -24,15 +25,15 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Looks in a window that count.
-const WINDOW: u32 = 20;
+const WINDOW: u32 = 40;
 /// Looks before, which do not.
 const SETTLING: u32 = 10;
 /// Trials whose mean without sharing is remembered.
 const REMEMBERED: usize = 4;
-/// How long a verdict holds.
+/// How long to share before the comparison is made anew, and to stay apart before sharing is tried again.
 const HOLDS: Duration = Duration::from_millis(100);
 /// A second worker helps unless polls become dearer by more than this.
-const DEARER: f64 = 1.5;
+const DEARER: f64 = 1.75;
 
 /// What the polls of a window took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,15 +52,15 @@ impl Window {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// The verdict of the last trial, and when it was passed.
-    Settled { shares: bool, at: Option<Instant> },
-    /// A window in which nobody shares.
+    /// Nobody shares, since then if it has been tried.
+    Apart(Option<Instant>),
+    /// A window in which nobody shares, to compare with.
     Alone(Window),
-    /// A window in which the others share.
-    Together(Window),
+    /// The others share, since then; each window is compared.
+    Together(Window, Instant),
 }
 
-/// The trials and their verdict.
+/// The trials and what they have shown.
 #[derive(Debug)]
 pub(crate) struct Sharing {
     phase: Phase,
@@ -71,31 +72,24 @@ impl Sharing {
     /// Nothing is known yet, and nobody shares.
     pub(crate) fn new() -> Self {
         Sharing {
-            phase: Phase::Settled {
-                shares: false,
-                at: None,
-            },
+            phase: Phase::Apart(None),
             alone: VecDeque::with_capacity(REMEMBERED),
         }
     }
 
     /// Whether other workers should take at once what waits behind long polls.
     pub(crate) fn is_on(&self) -> bool {
-        match self.phase {
-            Phase::Settled { shares, .. } => shares,
-            Phase::Alone(_) => false,
-            Phase::Together(_) => true,
-        }
+        matches!(self.phase, Phase::Together(..))
     }
 
     /// Another look: since the last one all workers together have begun `polls` polls and were busy for
     /// `busy`; `wanted` if work waits behind long ones.
-    // Transitions: settled -> alone -> together -> settled.
+    // Transitions: apart -> alone -> together -> alone or apart.
     pub(crate) fn observe(&mut self, now: Instant, polls: u64, busy: Duration, wanted: bool) {
+        let is_over = |since| now.saturating_duration_since(since) >= HOLDS;
         match &mut self.phase {
-            Phase::Settled { at, .. } => {
-                let holds = at.is_some_and(|at| now.saturating_duration_since(at) < HOLDS);
-                if wanted && !holds {
+            Phase::Apart(since) => {
+                if wanted && since.is_none_or(is_over) {
                     self.phase = Phase::Alone(Window::default());
                 }
             }
@@ -103,17 +97,22 @@ impl Sharing {
                 if let Some(mean) = window.add(polls, busy) {
                     self.alone.truncate(REMEMBERED - 1);
                     self.alone.push_front(mean);
-                    self.phase = Phase::Together(Window::default());
+                    self.phase = Phase::Together(Window::default(), now);
                 }
             }
-            Phase::Together(window) => {
-                if let Some(mean) = window.add(polls, busy) {
-                    let alone = self.alone.iter().copied().fold(f64::INFINITY, f64::min);
-                    self.phase = Phase::Settled {
-                        shares: mean < alone * DEARER,
-                        at: Some(now),
-                    };
-                }
+            Phase::Together(window, since) => {
+                let Some(mean) = window.add(polls, busy) else {
+                    return;
+                };
+                let alone = self.alone.iter().copied().fold(f64::INFINITY, f64::min);
+                self.phase = if mean < alone * DEARER {
+                    match is_over(*since) {
+                        true => Phase::Alone(Window::default()),
+                        false => Phase::Together(Window::default(), *since),
+                    }
+                } else {
+                    Phase::Apart(Some(now))
+                };
             }
         }
     }

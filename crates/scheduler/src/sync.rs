@@ -190,7 +190,7 @@ impl Parker {
         }
     }
 
-    /// Ends the current or the next `park`. Any thread, after `register`.
+    /// Ends the current or the next `park`. Any thread.
     pub(crate) fn unpark(&self) {
         // Ordering: Release pairs with the acquire in `park`.
         if !self.unparked.swap(true, Ordering::Release) {
@@ -208,7 +208,8 @@ struct Sleeper(std::sync::OnceLock<thread::Thread>);
 impl Sleeper {
     fn register(&self) {
         let first = self.0.set(thread::current()).is_ok();
-        debug_assert!(first, "a worker registers once");
+        debug_assert!(first, "a thread registers once");
+        full_barrier(); // pairs with the one in `wake`
     }
 
     fn sleep(&self) {
@@ -216,6 +217,8 @@ impl Sleeper {
     }
 
     fn wake(&self) {
+        // Either we see the thread, or it sees, after it has registered, that it was unparked.
+        full_barrier();
         if let Some(thread) = self.0.get() {
             thread.unpark();
         }

@@ -47,6 +47,8 @@ const LONG_POLL: Duration = Duration::from_micros(1);
 /// A push asks for a worker nanoseconds later, unless its thread is switched off just then. After
 /// so long it is taken for lost.
 const LOST: Duration = Duration::from_millis(100);
+/// And after so many looks.
+const LOST_LOOKS: u32 = 10;
 /// Looks after a rest that come quickly.
 const FRESH: u32 = 4;
 /// The least interval, whatever the knob says.
@@ -94,9 +96,11 @@ pub(crate) enum Next {
 }
 
 /// What the last look saw of a worker.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Sight {
     polls: u64,
+    /// When the counter was first seen at this.
+    since: Instant,
     rescued: bool,
     shared: bool,
 }
@@ -106,13 +110,17 @@ struct Sight {
 pub(crate) struct Watch {
     interval: Duration,
     workers: Box<[Sight]>,
+    /// How long a counter has to have been standing still: what the last look was to be followed by.
+    /// A look may come sooner, when somebody parks or the gate is woken for something else.
+    patience: Duration,
     /// Looks that are still to come quickly.
     fresh: u32,
     looked_at: Instant,
     moved_at: Instant,
     sharing: Sharing,
-    /// Since when something has been waiting that nobody has promised to look after.
-    unpromised_since: Option<Instant>,
+    /// Since when something has been waiting that nobody has promised to look after, and how often it was seen:
+    /// a process that was stopped meanwhile has lost nothing.
+    unpromised: Option<(Instant, u32)>,
 }
 
 /// What one look found out about all workers.
@@ -127,23 +135,32 @@ struct Findings {
 impl Watch {
     /// A watch over `workers` workers that looks every `interval`.
     pub(crate) fn new(workers: usize, interval: Duration, now: Instant) -> Self {
+        let interval = interval.max(SHORTEST);
+        let sight = Sight {
+            polls: 0,
+            since: now,
+            rescued: false,
+            shared: false,
+        };
         Watch {
-            interval: interval.max(SHORTEST),
-            workers: vec![Sight::default(); workers].into(),
+            interval,
+            workers: vec![sight; workers].into(),
+            patience: interval,
             fresh: FRESH,
             looked_at: now,
             moved_at: now,
             sharing: Sharing::new(),
-            unpromised_since: None,
+            unpromised: None,
         }
     }
 
     /// Begins to watch again after a sleep.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.fresh = FRESH;
+        self.patience = (self.interval / 4).max(SHORTEST);
         self.looked_at = now;
         self.moved_at = now;
-        self.unpromised_since = None;
+        self.unpromised = None;
     }
 
     /// Looks at everything once.
@@ -151,7 +168,7 @@ impl Watch {
         let elapsed = now.saturating_duration_since(self.looked_at);
         let mut found = Findings::default();
         for worker in 0..self.workers.len() {
-            self.look_at(worker, view, elapsed, &mut found, &mut act);
+            self.look_at(worker, view, now, &mut found, &mut act);
         }
         let (searching, parked) = view.idle();
         let running = self.workers.len().saturating_sub(searching + parked);
@@ -174,16 +191,18 @@ impl Watch {
         &mut self,
         worker: usize,
         view: &impl View,
-        elapsed: Duration,
+        now: Instant,
         found: &mut Findings,
         act: &mut impl FnMut(Step),
     ) {
+        let elapsed = now.saturating_duration_since(self.looked_at);
         let sight = &mut self.workers[worker];
         let (polls, slot_full) = view.slot(worker);
         let begun = polls - sight.polls;
         if begun > 0 {
             found.polls += begun;
             sight.polls = polls;
+            sight.since = now;
             sight.rescued = false;
             let begun = u32::try_from(begun).unwrap_or(u32::MAX);
             let slow = elapsed / begun >= LONG_POLL;
@@ -200,6 +219,9 @@ impl Watch {
         }
         let queue_waits = view.queue_waits(worker);
         found.waits |= slot_full || queue_waits;
+        if now.saturating_duration_since(sight.since) < self.patience {
+            return;
+        }
         if slot_full || (queue_waits && view.idle().0 > 0) {
             let again = std::mem::replace(&mut sight.rescued, true);
             act(Step::Rescue {
@@ -214,13 +236,14 @@ impl Watch {
 
     fn has_been_lost(&mut self, unpromised: bool, now: Instant) -> bool {
         if !unpromised {
-            self.unpromised_since = None;
+            self.unpromised = None;
             return false;
         }
-        let since = *self.unpromised_since.get_or_insert(now);
-        let lost = now.saturating_duration_since(since) >= LOST;
+        let (since, looks) = self.unpromised.get_or_insert((now, 0));
+        *looks += 1;
+        let lost = *looks >= LOST_LOOKS && now.saturating_duration_since(*since) >= LOST;
         if lost {
-            self.unpromised_since = None;
+            self.unpromised = None;
         }
         lost
     }
@@ -231,9 +254,6 @@ impl Watch {
         if quiet && !found.waits {
             return Next::Sleep;
         }
-        if parked == 0 {
-            return Next::Seldom(self.interval.max(ALL_RUN));
-        }
         let fresh = self.fresh > 0;
         self.fresh = self.fresh.saturating_sub(1);
         let part = match found.slow {
@@ -241,6 +261,10 @@ impl Watch {
             true => 2,
             false => 1,
         };
-        Next::Look((self.interval / part).max(SHORTEST))
+        self.patience = (self.interval / part).max(SHORTEST);
+        match parked {
+            0 => Next::Seldom(self.interval.max(ALL_RUN)),
+            _ => Next::Look(self.patience),
+        }
     }
 }

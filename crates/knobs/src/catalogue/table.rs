@@ -245,7 +245,8 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         detail: "`gate`: a searching worker hands the watch to the monitor thread when its spin budget ends, and \
                  parks. A lone chain then costs one core and a few percent. `spinner`: one searching worker keeps \
                  spinning past its budget while any slot is occupied, as the proposal does. It reacts sooner and \
-                 costs a second core.",
+                 costs a second core. What it watches it takes itself after \
+                 `RUNNEXT_RUN_NEXT_STEAL_DELAY_US`, which then bounds the wait instead of `RUNNEXT_STALLED_WORK_US`.",
         ..BLANK
     },
     Entry {

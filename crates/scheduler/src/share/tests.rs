@@ -12,6 +12,8 @@ const TRIAL: u32 = 2 * (SETTLING + WINDOW) + 1;
 struct Pool {
     now: Instant,
     sharing: Sharing,
+    poll: Duration,
+    /// What a poll takes when it is shared, in percent.
     dearer: u32,
 }
 
@@ -20,6 +22,7 @@ impl Pool {
         Pool {
             now: Instant::now(),
             sharing: Sharing::new(),
+            poll: POLL,
             dearer,
         }
     }
@@ -27,8 +30,8 @@ impl Pool {
     fn look(&mut self, wanted: bool) {
         self.now += LOOK;
         let (busy, poll) = match self.sharing.is_on() {
-            true => (2 * LOOK, POLL * self.dearer / 100),
-            false => (LOOK, POLL),
+            true => (2 * LOOK, self.poll * self.dearer / 100),
+            false => (LOOK, self.poll),
         };
         let polls = busy.as_nanos() / poll.as_nanos();
         self.sharing.observe(self.now, polls as u64, busy, wanted);
@@ -90,15 +93,15 @@ fn a_tail_of_sharing_does_not_make_it_look_cheap() {
 #[test]
 fn heavier_polls_are_tried_afresh_after_a_few_trials() {
     let mut pool = Pool::new(100);
-    let now = pool.now;
-    for trial in 0..=REMEMBERED as u32 {
-        for _ in 0..TRIAL {
-            let busy = if trial == 0 { POLL } else { 10 * POLL };
-            pool.sharing.observe(now + HOLDS * trial, 1, busy, true);
-        }
-    }
-    pool.now = now + HOLDS * REMEMBERED as u32;
-    assert!(pool.sharing.is_on());
+    pool.looks(TRIAL);
+    pool.poll = 5 * POLL;
+    let trials = 2 + REMEMBERED as u128;
+    pool.looks((trials * HOLDS.as_micros() / LOOK.as_micros()) as u32);
+    let shared = (0..TRIAL).any(|_| {
+        pool.look(true);
+        pool.sharing.is_on()
+    });
+    assert!(shared);
 }
 
 #[test]

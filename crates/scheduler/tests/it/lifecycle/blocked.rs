@@ -80,3 +80,31 @@ fn l4_a_poll_that_blocks_after_the_shutdown_began_is_freed_too() {
         assert!(shutdown.join().unwrap());
     });
 }
+
+/// As above, but the poll waits in the standard library, where no hook of ours sees it: what it has just queued lies in
+/// its own worker's slot or queue, and the others leave instead of stealing.
+#[test]
+fn l4_a_poll_that_waits_in_std_for_what_it_has_queued_is_freed() {
+    for_each_setting(Workers::Any, |setting| {
+        for queued in [1, 3] {
+            let pool = setting.pool();
+            in_time(move || {
+                let (blocks, blocking) = channel();
+                pool.spawn(async move {
+                    let (ends, ended) = channel::<()>();
+                    for _ in 0..queued {
+                        let ends = ends.clone();
+                        runnext::spawn(async move { drop(ends) }).detach();
+                    }
+                    drop(ends);
+                    blocks.send(()).unwrap();
+                    assert!(ended.recv().is_err(), "all have ended, run or cancelled");
+                })
+                .detach();
+                next(&blocking);
+                assert!(pool.shutdown_timeout(LIMIT));
+                assert_at_rest(&pool);
+            });
+        }
+    });
+}
