@@ -12,8 +12,8 @@
 //!
 //! While polls are long and something waits, the gate compares the mean time of a poll over a **window** of
 //! looks in which nobody shares with those of windows in which the others may take at once. As soon as one is
-//! dearer by more than [`DEARER`], they stay apart for [`HOLDS`] and it is tried again; while none is, the comparison is
-//! made anew as often. The trials cost 1 to 2 % of the time.
+//! dearer by more than [`DEARER`], they stay apart for [`HOLDS`], or longer after several refusals, and it is tried again; while none is, the comparison is
+//! made anew as often. A trial takes 2 to 4 ms.
 //!
 //! A window's first looks do not count: whoever was awake goes on for a while, whoever sleeps has to wake. And the mean
 //! without sharing is the least of the last few trials', since a tail of sharing only ever adds.
@@ -30,8 +30,10 @@ const WINDOW: u32 = 40;
 const SETTLING: u32 = 10;
 /// Trials whose mean without sharing is remembered.
 const REMEMBERED: usize = 4;
-/// How long to share before the comparison is made anew, and to stay apart before sharing is tried again.
+/// How long to share before the comparison is made anew, and to stay apart after a first refusal.
 const HOLDS: Duration = Duration::from_millis(100);
+/// How long to stay apart at most: each refusal in a row doubles the time.
+const LONGEST_APART: Duration = Duration::from_millis(1600);
 /// A second worker helps unless polls become dearer by more than this.
 const DEARER: f64 = 1.75;
 
@@ -52,7 +54,7 @@ impl Window {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Nobody shares, since then if it has been tried.
+    /// Nobody shares, until then if it has been tried.
     Apart(Option<Instant>),
     /// A window in which nobody shares, to compare with.
     Alone(Window),
@@ -64,6 +66,8 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Sharing {
     phase: Phase,
+    /// How long to stay apart after the next refusal.
+    apart: Duration,
     /// The means without sharing of the last trials, the latest first.
     alone: VecDeque<f64>,
 }
@@ -73,6 +77,7 @@ impl Sharing {
     pub(crate) fn new() -> Self {
         Sharing {
             phase: Phase::Apart(None),
+            apart: HOLDS,
             alone: VecDeque::with_capacity(REMEMBERED),
         }
     }
@@ -86,10 +91,9 @@ impl Sharing {
     /// `busy`; `wanted` if work waits behind long ones.
     // Transitions: apart -> alone -> together -> alone or apart.
     pub(crate) fn observe(&mut self, now: Instant, polls: u64, busy: Duration, wanted: bool) {
-        let is_over = |since| now.saturating_duration_since(since) >= HOLDS;
         match &mut self.phase {
-            Phase::Apart(since) => {
-                if wanted && since.is_none_or(is_over) {
+            Phase::Apart(until) => {
+                if wanted && until.is_none_or(|until| now >= until) {
                     self.phase = Phase::Alone(Window::default());
                 }
             }
@@ -105,13 +109,16 @@ impl Sharing {
                     return;
                 };
                 let alone = self.alone.iter().copied().fold(f64::INFINITY, f64::min);
-                self.phase = if mean < alone * DEARER {
-                    match is_over(*since) {
-                        true => Phase::Alone(Window::default()),
-                        false => Phase::Together(Window::default(), *since),
-                    }
+                let helps = mean < alone * DEARER; // not if there was no poll at all
+                self.phase = if !helps {
+                    let until = now.checked_add(self.apart);
+                    self.apart = (2 * self.apart).min(LONGEST_APART);
+                    Phase::Apart(until)
+                } else if now.saturating_duration_since(*since) >= HOLDS {
+                    self.apart = HOLDS;
+                    Phase::Alone(Window::default())
                 } else {
-                    Phase::Apart(Some(now))
+                    Phase::Together(Window::default(), *since)
                 };
             }
         }

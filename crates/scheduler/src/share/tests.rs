@@ -95,9 +95,9 @@ fn heavier_polls_are_tried_afresh_after_a_few_trials() {
     let mut pool = Pool::new(100);
     pool.looks(TRIAL);
     pool.poll = 5 * POLL;
-    let trials = 2 + REMEMBERED as u128;
-    pool.looks((trials * HOLDS.as_micros() / LOOK.as_micros()) as u32);
-    let shared = (0..TRIAL).any(|_| {
+    let refusals = 2 << REMEMBERED; // each doubles the time until the next trial
+    pool.looks((refusals * HOLDS.as_micros() / LOOK.as_micros()) as u32);
+    let shared = (0..HOLDS.as_micros() / LOOK.as_micros()).any(|_| {
         pool.look(true);
         pool.sharing.is_on()
     });
