@@ -125,8 +125,7 @@ impl Gate {
                     self.stall_rescues.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            Step::Share { worker, on: true } => shared.remotes[worker].allow_steals(u64::MAX),
-            Step::Share { worker, on: false } => shared.remotes[worker].forbid_steals(),
+            Step::Allow { worker, steals } => shared.remotes[worker].allow(steals),
             Step::Ask => {
                 idle.request();
             }

@@ -214,7 +214,7 @@ impl Searcher {
             }
             return Look::Nothing;
         }
-        if !self.is_ripe(shared, victim) {
+        if remote.waits_for_rescue() || !self.is_ripe(shared, victim) {
             return Look::Young;
         }
         let Some(task) = remote.slot.steal() else {

@@ -15,7 +15,7 @@
 //! dearer by more than [`DEARER`], they stay apart for [`HOLDS`], or longer after several refusals, and it is tried again; while none is, the comparison is
 //! made anew as often. A trial takes 2 to 4 ms.
 //!
-//! A window's first looks do not count: whoever was awake goes on for a while, whoever sleeps has to wake. And the mean
+//! In the window without sharing an item in a slot waits for the gate's rescue. A window's first looks do not count: whoever was awake goes on for a while, whoever sleeps has to wake. And the mean
 //! without sharing is the least of the last few trials', since a tail of sharing only ever adds.
 //!
 //! The mean is taken over the whole pool, from the poll counters and from how many workers were busy at each
@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const WINDOW: u32 = 40;
 /// Looks before, which do not.
 const SETTLING: u32 = 10;
+/// About how long the first window of sharing takes.
+const FIRST_WINDOW: Duration = Duration::from_millis(3);
 /// Trials whose mean without sharing is remembered.
 const REMEMBERED: usize = 4;
 /// How long to share before the comparison is made anew, and to stay apart after a first refusal.
@@ -36,6 +38,19 @@ const HOLDS: Duration = Duration::from_millis(100);
 const LONGEST_APART: Duration = Duration::from_millis(1600);
 /// A second worker helps unless polls become dearer by more than this.
 const DEARER: f64 = 1.75;
+
+/// When thieves may take what waits in the slot of a worker whose polls are long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Steals {
+    /// After the steal delay, as everywhere.
+    #[default]
+    Delayed,
+    /// At once: a second worker helps, or that is being tried.
+    AtOnce,
+    /// Only when the gate rescues it: a window in which nobody is to share. The steal delay would
+    /// not do, since contention itself makes polls longer than that, and so keeps itself alive.
+    Rescued,
+}
 
 /// What the polls of a window took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,9 +97,22 @@ impl Sharing {
         }
     }
 
-    /// Whether other workers should take at once what waits behind long polls.
-    pub(crate) fn is_on(&self) -> bool {
-        matches!(self.phase, Phase::Together(..))
+    /// When other workers may take what waits behind long polls.
+    pub(crate) fn steals(&self) -> Steals {
+        match self.phase {
+            Phase::Apart(_) => Steals::Delayed,
+            Phase::Alone(_) => Steals::Rescued,
+            Phase::Together(..) => Steals::AtOnce,
+        }
+    }
+
+    /// Whether a trial is under way, which should be over soon.
+    pub(crate) fn is_trying(&self, now: Instant) -> bool {
+        match self.phase {
+            Phase::Apart(_) => false,
+            Phase::Alone(_) => true,
+            Phase::Together(_, since) => now.saturating_duration_since(since) < FIRST_WINDOW,
+        }
     }
 
     /// Another look: since the last one all workers together have begun `polls` polls and were busy for

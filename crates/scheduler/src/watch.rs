@@ -33,7 +33,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::share::Sharing;
+use crate::share::{Sharing, Steals};
 
 #[cfg(test)]
 mod tests;
@@ -76,8 +76,8 @@ pub(crate) enum Step {
         through: u64,
         again: bool,
     },
-    /// Let thieves take the worker's items at once from now on, or no more.
-    Share { worker: usize, on: bool },
+    /// From now on thieves may take what waits in the worker's slot then.
+    Allow { worker: usize, steals: Steals },
     /// Ask for a worker to share with.
     Ask,
     /// Wake somebody: work waits that nobody has promised to look after.
@@ -102,7 +102,15 @@ struct Sight {
     /// When the counter was first seen at this.
     since: Instant,
     rescued: bool,
-    shared: bool,
+    steals: Steals,
+}
+
+impl Sight {
+    fn allow(&mut self, worker: usize, steals: Steals, act: &mut impl FnMut(Step)) {
+        if std::mem::replace(&mut self.steals, steals) != steals {
+            act(Step::Allow { worker, steals });
+        }
+    }
 }
 
 /// The gate's memory from look to look.
@@ -140,7 +148,7 @@ impl Watch {
             polls: 0,
             since: now,
             rescued: false,
-            shared: false,
+            steals: Steals::Delayed,
         };
         Watch {
             interval,
@@ -184,7 +192,13 @@ impl Watch {
         if found.polls > 0 {
             self.moved_at = now;
         }
-        self.next(&found, parked, now)
+        let next = self.next(&found, parked, now);
+        if next == Next::Sleep {
+            for (worker, sight) in self.workers.iter_mut().enumerate() {
+                sight.allow(worker, Steals::Delayed, &mut act); // nobody would come to rescue
+            }
+        }
+        next
     }
 
     fn look_at(
@@ -208,11 +222,9 @@ impl Watch {
             let slow = elapsed / begun >= LONG_POLL;
             let waits = slow && (slot_full || view.queue_waits(worker));
             found.slow |= waits;
-            let on = slow && self.sharing.is_on();
-            if std::mem::replace(&mut sight.shared, on) != on {
-                act(Step::Share { worker, on });
-            }
-            if on && waits {
+            let steals = if slow { self.sharing.steals() } else { Steals::Delayed };
+            sight.allow(worker, steals, act);
+            if steals == Steals::AtOnce && waits {
                 act(Step::Ask);
             }
             return;
@@ -254,16 +266,17 @@ impl Watch {
         if quiet && !found.waits {
             return Next::Sleep;
         }
+        let trying = self.sharing.is_trying(now);
         let fresh = self.fresh > 0;
         self.fresh = self.fresh.saturating_sub(1);
         let part = match found.slow {
             _ if fresh => 4,
-            true => 2,
-            false => 1,
+            false if !trying => 1,
+            _ => 2,
         };
         self.patience = (self.interval / part).max(SHORTEST);
         match parked {
-            0 => Next::Seldom(self.interval.max(ALL_RUN)),
+            0 if !trying => Next::Seldom(self.interval.max(ALL_RUN)),
             _ => Next::Look(self.patience),
         }
     }

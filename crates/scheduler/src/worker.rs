@@ -42,9 +42,10 @@ use crate::contain::contain;
 use crate::pool::{PoolId, Shared};
 use crate::queue::{self, Local, Stealer};
 use crate::search::Searcher;
+use crate::share::Steals;
 use crate::slot::{Slot, Thief};
 use crate::stats::{Counters, WorkerStats};
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::task::Runnable;
 
 /// Polls between two looks at the injector while there is other work. Prime, so that it does not
@@ -85,6 +86,8 @@ pub(crate) struct Remote {
     /// Up to which poll of the worker its items may be taken at once: the gate knows its polls to be
     /// long. A poll, not the item, so that it need not be taken back.
     stealable_through: AtomicU64,
+    /// Whether only a rescue allows that, for a moment: see `share`.
+    kept: AtomicBool,
 }
 
 /// A worker's own ends of what it shares with thieves.
@@ -104,6 +107,7 @@ impl Ends {
             queue: CachePadded::new(stealer),
             counters: CachePadded::default(),
             stealable_through: AtomicU64::new(0),
+            kept: AtomicBool::new(false),
         };
         (Ends { slot, queue }, remote)
     }
@@ -124,16 +128,29 @@ impl Remote {
             .store(allowed.max(through), Ordering::Relaxed);
     }
 
-    /// Takes back what [`allow_steals`](Self::allow_steals) allowed. Gate only.
-    pub(crate) fn forbid_steals(&self) {
+    /// Says when thieves may take what waits in the slot, until told otherwise. Gate only.
+    pub(crate) fn allow(&self, steals: Steals) {
+        let through = match steals {
+            Steals::AtOnce => u64::MAX,
+            Steals::Delayed | Steals::Rescued => 0,
+        };
         // Relaxed: see `allow_steals`.
-        self.stealable_through.store(0, Ordering::Relaxed);
+        self.stealable_through.store(through, Ordering::Relaxed);
+        self.kept
+            .store(steals == Steals::Rescued, Ordering::Relaxed);
     }
 
     /// Whether thieves may take without delay, given the poll counter. Any thread.
     pub(crate) fn allows_steals(&self, polls: u64) -> bool {
         // Relaxed: see `allow_steals`.
         polls <= self.stealable_through.load(Ordering::Relaxed)
+    }
+
+    /// Whether thieves have to leave the slot alone, however long the item waits, until the gate rescues
+    /// it. Any thread.
+    pub(crate) fn waits_for_rescue(&self) -> bool {
+        // Relaxed: see `allow_steals`.
+        self.kept.load(Ordering::Relaxed) && !self.allows_steals(self.slot.polls())
     }
 
     pub(crate) fn stats(&self) -> WorkerStats {

@@ -1,6 +1,6 @@
 //! Tests of the trials on a virtual clock.
 
-use super::{HOLDS, REMEMBERED, SETTLING, Sharing, WINDOW};
+use super::{HOLDS, REMEMBERED, SETTLING, Sharing, Steals, WINDOW};
 use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_micros(25);
@@ -29,7 +29,7 @@ impl Pool {
 
     fn look(&mut self, wanted: bool) {
         self.now += LOOK;
-        let (busy, poll) = match self.sharing.is_on() {
+        let (busy, poll) = match self.sharing.steals() == Steals::AtOnce {
             true => (2 * LOOK, self.poll * self.dearer / 100),
             false => (LOOK, self.poll),
         };
@@ -46,10 +46,10 @@ impl Pool {
 fn polls_that_stay_as_cheap_are_shared() {
     let mut pool = Pool::new(120);
     pool.looks(TRIAL);
-    assert!(pool.sharing.is_on());
+    assert!(pool.sharing.steals() == Steals::AtOnce);
     let tried = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
         pool.look(true);
-        !pool.sharing.is_on()
+        pool.sharing.steals() != Steals::AtOnce
     });
     assert!(tried.count() <= 2 * TRIAL as usize, "the trials are rare");
 }
@@ -58,10 +58,10 @@ fn polls_that_stay_as_cheap_are_shared() {
 fn polls_that_become_twice_as_dear_are_left_alone() {
     let mut pool = Pool::new(200);
     pool.looks(TRIAL);
-    assert!(!pool.sharing.is_on());
+    assert!(pool.sharing.steals() != Steals::AtOnce);
     let shared = (0..2 * HOLDS.as_micros() / LOOK.as_micros()).filter(|_| {
         pool.look(true);
-        pool.sharing.is_on()
+        pool.sharing.steals() == Steals::AtOnce
     });
     let shared = shared.count();
     assert!((1..=2 * TRIAL as usize).contains(&shared), "tries again, but rarely: {shared}");
@@ -71,11 +71,11 @@ fn polls_that_become_twice_as_dear_are_left_alone() {
 fn a_changed_workload_changes_the_verdict() {
     let mut pool = Pool::new(100);
     pool.looks(TRIAL);
-    assert!(pool.sharing.is_on());
+    assert!(pool.sharing.steals() == Steals::AtOnce);
     pool.dearer = 300;
     pool.now += HOLDS;
     pool.looks(TRIAL);
-    assert!(!pool.sharing.is_on());
+    assert!(pool.sharing.steals() != Steals::AtOnce);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_tail_of_sharing_does_not_make_it_look_cheap() {
     for _ in 0..TRIAL {
         pool.sharing.observe(now, 10, 20 * POLL, true);
     }
-    assert!(!pool.sharing.is_on());
+    assert!(pool.sharing.steals() != Steals::AtOnce);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn heavier_polls_are_tried_afresh_after_a_few_trials() {
     pool.looks((refusals * HOLDS.as_micros() / LOOK.as_micros()) as u32);
     let shared = (0..HOLDS.as_micros() / LOOK.as_micros()).any(|_| {
         pool.look(true);
-        pool.sharing.is_on()
+        pool.sharing.steals() == Steals::AtOnce
     });
     assert!(shared);
 }
@@ -108,7 +108,7 @@ fn heavier_polls_are_tried_afresh_after_a_few_trials() {
 fn without_need_nothing_is_tried() {
     let mut pool = Pool::new(100);
     (0..10 * WINDOW).for_each(|_| pool.look(false));
-    assert!(!pool.sharing.is_on());
+    assert!(pool.sharing.steals() != Steals::AtOnce);
 }
 
 #[test]
@@ -116,5 +116,5 @@ fn windows_without_polls_decide_against_sharing() {
     let mut sharing = Sharing::new();
     let now = Instant::now();
     (0..TRIAL).for_each(|_| sharing.observe(now, 0, Duration::ZERO, true));
-    assert!(!sharing.is_on());
+    assert!(sharing.steals() != Steals::AtOnce);
 }

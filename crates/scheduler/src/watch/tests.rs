@@ -1,6 +1,7 @@
 //! Tests of the watch on a virtual clock: nothing here sleeps or runs a thread.
 
 use super::{ALL_RUN, FRESH, LOST, LOST_LOOKS, Next, QUIET, Step, View, Watch};
+use crate::share::Steals;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -146,18 +147,37 @@ fn a_slow_poll_with_work_behind_it_is_shared_and_looked_at_sooner() {
         queue_waits: false,
     };
     assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL / 2));
-    let share = |on| Step::Share { worker: 0, on };
+    let allow = |steals| Step::Allow { worker: 0, steals };
     // Until both windows of the trial have passed, each poll taking its 5 us all the time.
     let shared = (0..100).find(|_| {
         pool.workers[0].polls += 5;
         gate.look(&pool, INTERVAL / 2);
-        gate.steps.contains(&share(true))
+        gate.steps.contains(&allow(Steals::AtOnce))
     });
     assert!(shared.is_some());
-    assert_eq!(gate.steps, [share(true), Step::Ask]);
+    assert_eq!(gate.steps, [allow(Steals::AtOnce), Step::Ask]);
     pool.workers[0].polls += 1000;
     gate.look(&pool, INTERVAL / 2);
-    assert_eq!(gate.steps, [share(false)], "polls have become short");
+    assert_eq!(gate.steps, [allow(Steals::Delayed)], "polls have become short");
+}
+
+#[test]
+fn g1_a_slot_that_is_kept_for_a_trial_is_rescued_all_the_same_and_given_back_at_the_end() {
+    let mut pool = Pool::with_one_parked();
+    let mut gate = Gate::awake(&pool);
+    pool.workers[0].slot_full = true;
+    let allow = |steals| Step::Allow { worker: 0, steals };
+    let kept = (0..3).any(|_| {
+        pool.workers[0].polls += 5;
+        gate.look(&pool, INTERVAL);
+        gate.steps == [allow(Steals::Rescued)]
+    });
+    assert!(kept);
+    gate.look(&pool, INTERVAL);
+    assert!(matches!(gate.steps[..], [Step::Rescue { .. }]));
+    pool.workers[0].slot_full = false;
+    assert_eq!(gate.look(&pool, QUIET), Next::Sleep);
+    assert_eq!(gate.steps, [allow(Steals::Delayed)]);
 }
 
 #[test]
