@@ -122,6 +122,9 @@ pub struct Measured {
     /// Bytes that were asked of the allocator, by all threads of the process together; where they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alloc_bytes_per_op: Option<f64>,
+    /// Threads of the process when the batch was done; where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// How the operations' own times were spread, where the scenario takes them.
     #[serde(flatten)]
     pub quantiles: Option<Quantiles>,
@@ -154,6 +157,7 @@ impl Measured {
             ops,
             voluntary_switches_per_op: cost.voluntary_switches as f64 / ops as f64,
             alloc_bytes_per_op: None,
+            threads: None,
             quantiles: latencies.map(Quantiles::of),
             stats: BTreeMap::new(),
         }
@@ -321,8 +325,15 @@ async fn measure<W: Workload>(
     Ok(Measured {
         stats,
         alloc_bytes_per_op: alloc,
+        threads: threads(),
         ..Measured::new(cost, done, workload.take_latencies().as_ref())
     })
+}
+
+/// How many threads this process has now, those that serve and those that ask included.
+fn threads() -> Option<u32> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    tasks.count().try_into().ok()
 }
 
 async fn chunk_by_chunk(

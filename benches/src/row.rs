@@ -71,6 +71,12 @@ pub struct Figures {
     /// Bytes that were asked of the allocator, the median of the rounds; where they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alloc_bytes_per_op: Option<f64>,
+    /// Operations in a second, from the median on the clock; of scenarios whose operations are requests to a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
+    /// Threads of the process, clients and reactor included, the most of the rounds; where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// The spread of single operations' times, where the scenario takes them: medians of the rounds' quantiles,
     /// and the greatest of their maxima.
     #[serde(flatten)]
@@ -94,7 +100,10 @@ impl Row {
             params: name.into_iter().zip(cell.size).collect(),
             subject: cell.subject,
             workers: cell.workers,
-            figures: Figures::of(rounds),
+            figures: Figures::of(rounds).map(|figures| Figures {
+                per_second: cell.scenario.entry().io.then(|| 1e9 / figures.wall_ns),
+                ..figures
+            }),
             chunks: None,
             error,
             unsupported: cell
@@ -133,6 +142,8 @@ impl Figures {
             ops: rounds.iter().map(|round| round.ops).sum(),
             voluntary_switches_per_op: median(rounds, |round| round.voluntary_switches_per_op)?,
             alloc_bytes_per_op: median(&counted, |bytes| *bytes),
+            per_second: None,
+            threads: rounds.iter().filter_map(|round| round.threads).max(),
             quantiles: Quantiles::median(rounds),
             stats: sum(rounds.iter().map(|round| &round.stats)),
         })

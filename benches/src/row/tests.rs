@@ -21,6 +21,7 @@ fn round(wall_ns: f64, cpu_ns: f64) -> Measured {
         ops: 10,
         voluntary_switches_per_op: 0.5,
         alloc_bytes_per_op: None,
+        threads: None,
         quantiles: None,
         stats: BTreeMap::new(),
     }
@@ -137,6 +138,22 @@ fn allocated_bytes_are_left_out_where_nobody_counted_them() {
     assert_eq!(to_value(figures).unwrap()["alloc_bytes_per_op"], 96.0);
     let figures = Figures::of(&[round(1.0, 1.0)]).unwrap();
     assert_eq!(to_value(figures).unwrap().get("alloc_bytes_per_op"), None);
+}
+
+#[test]
+fn a_server_s_row_says_how_many_requests_a_second_and_the_most_threads() {
+    let with_threads = |threads| Measured {
+        threads: Some(threads),
+        ..round(2e6, 1.0)
+    };
+    let rounds = [with_threads(7), with_threads(9), with_threads(8)];
+    let server = to_value(Row::new(&cell(Scenario::HttpJson, Some(32)), &rounds, None)).unwrap();
+    assert_eq!(
+        (&server["per_second"], &server["threads"]),
+        (&json!(500.0), &json!(9))
+    );
+    let hop = to_value(Row::new(&cell(Scenario::Requeue, Some(1)), &rounds, None)).unwrap();
+    assert_eq!(hop.get("per_second"), None);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::Subject;
 
 use super::grid::{Grid, Line};
-use crate::units::{Unit, time, workers};
+use crate::units::{Unit, three_digits, time, workers};
 
 /// Columns of a window whose width is not known, as of a file.
 const WIDTH: usize = 120;
@@ -85,6 +85,11 @@ fn lines(grid: &Grid, report: &Report) -> Vec<Texts> {
                     .map_or_else(String::new, median_and_tail)
             });
             lines.push(labels.into_iter().chain(tails).collect());
+        }
+        if line.scenario.entry().io {
+            let labels = ["  per second".to_owned(), String::new()];
+            let rates = rows.iter().map(|row| row.map_or_else(String::new, rate));
+            lines.push(labels.into_iter().chain(rates).collect());
         }
     }
     lines
@@ -231,6 +236,14 @@ fn cost(row: &Row) -> String {
         (None, None, Some(_)) => "unsupported".to_owned(),
         (None, None, None) => "not measured".to_owned(),
     }
+}
+
+/// Requests that a server answers in a second, in thousands.
+fn rate(row: &Row) -> String {
+    let rate = row.figures.as_ref().and_then(|figures| figures.per_second);
+    rate.map_or_else(String::new, |rate| {
+        format!("{} k", three_digits(rate / 1e3))
+    })
 }
 
 fn quantiles(row: &Row) -> Option<Quantiles> {
