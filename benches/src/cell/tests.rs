@@ -16,7 +16,10 @@ fn cell(scenario: Scenario, size: Option<u32>, peer: Peer, workers: usize) -> Ce
 /// Measures on a thread of its own, since a subject that hangs cannot be asked to stop.
 fn run_within_a_minute(cell: Cell, ops: u64) -> io::Result<Measured> {
     let (sender, measured) = mpsc::channel();
-    thread::spawn(move || sender.send(run(&cell, Effort::QUICK.with_ops(ops))));
+    thread::spawn(move || {
+        // Nobody listens any more only once the test has failed.
+        let _ = sender.send(run(&cell, Effort::QUICK.with_ops(ops)));
+    });
     match measured.recv_timeout(Duration::from_secs(60)) {
         Ok(measured) => measured,
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("{cell:?} hangs"),
