@@ -31,33 +31,16 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runnext::{Builder, Knobs, Pool, Stats, Watch, block_on, yield_now};
+use runnext::{Builder, Knobs, Pool, Stats, block_on, yield_now};
 
 /// How long a load may be without a step, and a pool without coming to rest, before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Turns the switches of `knobs` to one setting.
-type Setting = fn(Knobs) -> Knobs;
-
-const SETTINGS: [(&str, Setting); 5] = [
-    ("base", |knobs| knobs.with_run_next(false)),
-    ("run-next", |knobs| {
-        knobs.with_run_next(true).with_defer_worker_requests(false)
-    }),
-    ("defer", deferring),
-    ("lazy", |knobs| {
-        deferring(knobs).with_lazy_dispatch_request(true)
-    }),
-    ("spinner", |knobs| {
-        deferring(knobs).with_watch(Watch::Spinner)
-    }),
-];
-
-fn deferring(knobs: Knobs) -> Knobs {
-    knobs.with_run_next(true).with_defer_worker_requests(true)
-}
+#[path = "../tests/it/support/switches.rs"]
+mod switches;
+use switches::SWITCHES;
 
 /// A load: it goes on for as long as [`Site::step`] says.
 type Load = fn(Site) -> Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -452,9 +435,9 @@ fn wait_until(done: impl Fn() -> bool, otherwise: impl Fn() -> String) -> Result
 }
 
 /// The cells whose name holds `filter`.
-fn cells(filter: &str) -> Vec<(String, usize, Setting)> {
+fn cells(filter: &str) -> Vec<(String, usize, switches::Turn)> {
     let cell = |workers| {
-        SETTINGS.map(|(name, turn)| (format!("workers {workers}, {name}"), workers, turn))
+        SWITCHES.map(|(name, turn)| (format!("workers {workers}, {name}"), workers, turn))
     };
     let mut cells = Vec::from_iter(WORKERS.into_iter().flat_map(cell));
     cells.retain(|(name, ..)| name.contains(filter));

@@ -127,10 +127,10 @@ impl Builder {
             match self.thread_builder(index).spawn(move || thread.main()) {
                 Ok(thread) => handle.add_thread(thread),
                 Err(error) => {
-                (index..workers).for_each(|_| shared.leave_unstarted());
-                handle.shutdown(None);
-                let who = format!("worker {index} of {workers}");
-                return Err(self.cannot_start(&who, &error));
+                    (index..workers).for_each(|_| shared.leave_unstarted());
+                    handle.shutdown(None);
+                    let who = format!("worker {index} of {workers}");
+                    return Err(self.cannot_start(&who, &error));
                 }
             }
         }

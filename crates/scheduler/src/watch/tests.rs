@@ -16,6 +16,13 @@ struct Worker {
     queue_waits: bool,
 }
 
+/// One that has begun its latest poll after many short ones, with an item in its slot.
+const AFTER_SHORT_POLLS: Worker = Worker {
+    polls: 1_000_000,
+    slot_full: true,
+    queue_waits: false,
+};
+
 /// A pool that stands still between two looks.
 #[derive(Clone, Debug)]
 struct Pool {
@@ -102,11 +109,7 @@ impl Gate {
 fn a_look_that_comes_early_takes_nothing_for_stalled() {
     let mut pool = Pool::with_one_parked();
     let mut gate = Gate::awake(&pool);
-    pool.workers[0] = Worker {
-        polls: 1_000_000,
-        slot_full: true,
-        queue_waits: false,
-    };
+    pool.workers[0] = AFTER_SHORT_POLLS;
     for early in [INTERVAL, MICRO, MICRO, INTERVAL / 2] {
         gate.look(&pool, early);
         assert_eq!(gate.steps, []);
@@ -119,11 +122,7 @@ fn a_look_that_comes_early_takes_nothing_for_stalled() {
 fn g1_an_item_behind_a_long_poll_is_rescued_at_the_second_look() {
     let mut pool = Pool::with_one_parked();
     let mut gate = Gate::awake(&pool);
-    pool.workers[0] = Worker {
-        polls: 1_000_000,
-        slot_full: true,
-        queue_waits: false,
-    };
+    pool.workers[0] = AFTER_SHORT_POLLS;
     gate.look(&pool, INTERVAL);
     assert_eq!(gate.steps, [], "a counter that moves fast is left alone");
     gate.look(&pool, INTERVAL);

@@ -10,6 +10,7 @@
 //! **Fresh processes.** What ends a process, or changes its limits, runs in one of its own: the test binary starts
 //! itself, asking for the same test alone.
 
+mod switches;
 mod tools;
 
 use std::panic::resume_unwind;
@@ -18,8 +19,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use runnext::{Builder, Knobs, Pool, Watch};
+use runnext::{Builder, Knobs, Pool};
 
+use switches::SWITCHES;
 pub(crate) use tools::*;
 
 /// How long anything here may take before it counts as lost. Nothing waits so long in a run that passes.
@@ -59,28 +61,6 @@ impl Workers {
         };
         Vec::from_iter(fits.then_some(only))
     }
-}
-
-/// Turns the switches of `knobs` to one setting.
-type Turn = fn(Knobs) -> Knobs;
-
-/// The settings of the switches, by name.
-const SWITCHES: [(&str, Turn); 5] = [
-    ("base", |knobs| knobs.with_run_next(false)),
-    ("run-next", |knobs| {
-        knobs.with_run_next(true).with_defer_worker_requests(false)
-    }),
-    ("defer", deferring),
-    ("lazy", |knobs| {
-        deferring(knobs).with_lazy_dispatch_request(true)
-    }),
-    ("spinner", |knobs| {
-        deferring(knobs).with_watch(Watch::Spinner)
-    }),
-];
-
-fn deferring(knobs: Knobs) -> Knobs {
-    knobs.with_run_next(true).with_defer_worker_requests(true)
 }
 
 /// One way to build a pool.
