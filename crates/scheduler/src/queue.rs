@@ -12,7 +12,6 @@
 //! * **Q2** Each queue is first in, first out; a batch moves from the front and keeps its order.
 //! * **Q3** After a push and a full barrier, `is_empty` is false for everyone until the item is
 //!   taken. A looker that executes its own full barrier first therefore cannot miss it.
-//! * **Q4** A pop releases: whoever then finds the item gone sees what its taker wrote before.
 //!
 //! # Why FIFO
 //!
@@ -32,8 +31,6 @@ use std::fmt;
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_deque::{Steal, Stealer as DequeStealer, Worker as Deque};
-
-use crate::sync::release_barrier;
 
 #[cfg(test)]
 mod tests;
@@ -84,7 +81,6 @@ impl<T> Local<T> {
     #[inline]
     #[must_use]
     pub fn pop(&self) -> Option<T> {
-        release_barrier(); // Q4: with it any store of `pop` releases
         self.deque.pop()
     }
 
@@ -173,7 +169,6 @@ impl<T> Injector<T> {
         if self.queue.is_empty() {
             return None; // two loads instead of a failing `pop`'s locked instruction
         }
-        release_barrier(); // Q4, as in `Local::pop`
         self.queue.pop().ok()
     }
 

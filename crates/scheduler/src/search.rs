@@ -3,15 +3,16 @@
 //! # Concepts
 //!
 //! A **look** goes through the injector, the others' local queues and the others' slots, in this
-//! order. Between looks the searcher spins ([`spin`](crate::spin)). An item in a slot is **young** until
-//! it has been seen waiting for `RunNextStealDelayUs`; a queue that holds a single item is
-//! protected alike while run-next is on, because two workers that steal single items from each
-//! other are slower than one that works (lalinsky/zio#574).
+//! order. Between looks the searcher spins ([`spin`](crate::spin)). What has not been seen waiting for
+//! `RunNextStealDelayUs` is **young** and stays where it is. That holds for slots, and while run-next is on for a
+//! local queue with a single item as well: two workers that steal single items from each other are
+//! slower than one that works (lalinsky/zio#574).
 //!
-//! "Seen waiting" is kept per victim in a [`Sighting`]: since when has something waited there
-//! while the victim's poll counter stood still? A counter that moves says that the owner gets to
-//! its items by itself. It is the counter that is compared, not the item: a ping-pong publishes
-//! the same pointers for ever.
+//! "Seen waiting" is kept per victim in a [`Sighting`]: since when has something waited there while a number
+//! stood still? For the slot it is the victim's poll counter, since one that moves says that the owner gets to
+//! the slot by itself. It is not the item: a ping-pong publishes the same pointers for ever. For the queue it is the number of
+//! our search. Its item waits for others than the owner's next poll: a queue that is never found empty
+//! belongs to a worker with two chains, and one of them is better off here.
 //!
 //! # Protocol
 //!
@@ -45,19 +46,19 @@ mod tests;
 /// Since when something has been seen waiting at one victim.
 #[derive(Debug, Default)]
 pub(crate) struct Sighting {
-    polls: u64,
+    number: u64,
     since: Option<Instant>,
 }
 
 impl Sighting {
-    /// How long something has been waiting, given the victim's poll counter now: zero when it is seen
-    /// for the first time, or when the victim has begun another poll since.
-    pub(crate) fn waited(&mut self, polls: u64, now: Instant) -> Duration {
+    /// How long something has been waiting while `number` stood still: zero when it is seen for the first
+    /// time.
+    pub(crate) fn waited(&mut self, number: u64, now: Instant) -> Duration {
         match self.since {
-            Some(since) if self.polls == polls => now.saturating_duration_since(since),
+            Some(since) if self.number == number => now.saturating_duration_since(since),
             _ => {
                 *self = Sighting {
-                    polls,
+                    number,
                     since: Some(now),
                 };
                 Duration::ZERO
@@ -82,15 +83,20 @@ enum Look {
 /// What a worker needs to search; it keeps it between searches.
 #[derive(Debug)]
 pub(crate) struct Searcher {
-    sightings: Box<[Sighting]>,
+    slots: Box<[Sighting]>,
+    queues: Box<[Sighting]>,
+    /// Searches so far.
+    searches: u64,
     rng: fastrand::Rng,
 }
 
 impl Searcher {
     pub(crate) fn new(worker: &Worker) -> Self {
-        let workers = worker.shared.remotes.len();
+        let nothing_seen = || worker.shared.remotes.iter().map(|_| Sighting::default());
         Searcher {
-            sightings: (0..workers).map(|_| Sighting::default()).collect(),
+            slots: nothing_seen().collect(),
+            queues: nothing_seen().collect(),
+            searches: 0,
             rng: fastrand::Rng::new(),
         }
     }
@@ -100,7 +106,7 @@ impl Searcher {
     pub(crate) fn search(&mut self, worker: &Worker) -> Option<Runnable> {
         let shared = &*worker.shared;
         let counters = &worker.remote().counters;
-        counters.searches.bump();
+        self.searches = counters.searches.bump();
         let mut searching = shared.idle.start_searching(shared.switches.search_limit);
         let mut woken = false;
         let mut backoff = Backoff::new(shared.switches.spin_limit);
@@ -170,7 +176,7 @@ impl Searcher {
         if let Some(task) = worker.next_injected() {
             return Look::Task(task);
         }
-        let workers = self.sightings.len();
+        let workers = self.slots.len();
         let start = self.rng.usize(0..workers);
         let others = (start..start + workers)
             .map(|i| i % workers)
@@ -194,8 +200,11 @@ impl Searcher {
         let shared = &*worker.shared;
         let remote = &shared.remotes[victim];
         match remote.queue.len() {
-            0 => return Look::Nothing,
-            1 if shared.switches.run_next && !self.is_ripe(shared, victim) => return Look::Young,
+            0 => {
+                self.queues[victim].forget();
+                return Look::Nothing;
+            }
+            1 if shared.switches.run_next && !self.queue_is_ripe(shared, victim) => return Look::Young,
             _ => {}
         }
         let Some(task) = remote.queue.steal_half_into(&worker.queue) else {
@@ -209,12 +218,10 @@ impl Searcher {
         let shared = &*worker.shared;
         let remote = &shared.remotes[victim];
         if !remote.slot.is_full() {
-            if remote.queue.is_empty() {
-                self.sightings[victim].forget();
-            }
+            self.slots[victim].forget();
             return Look::Nothing;
         }
-        if remote.waits_for_rescue() || !self.is_ripe(shared, victim) {
+        if remote.waits_for_rescue() || !self.slot_is_ripe(shared, victim) {
             return Look::Young;
         }
         let Some(task) = remote.slot.steal() else {
@@ -224,11 +231,17 @@ impl Searcher {
         Look::Task(task)
     }
 
-    fn is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
+    fn queue_is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
+        let remote = &shared.remotes[victim];
+        remote.allows_steals(remote.slot.polls())
+            || self.queues[victim].waited(self.searches, now()) >= shared.switches.steal_delay
+    }
+
+    fn slot_is_ripe(&mut self, shared: &Shared, victim: usize) -> bool {
         let remote = &shared.remotes[victim];
         let polls = remote.slot.polls();
         remote.allows_steals(polls)
-            || self.sightings[victim].waited(polls, now()) >= shared.switches.steal_delay
+            || self.slots[victim].waited(polls, now()) >= shared.switches.steal_delay
     }
 }
 

@@ -53,6 +53,8 @@ worker_counters! {
     local_schedule_count,
     /// Tasks that this worker scheduled into its local queue because its slot was full.
     slot_refusals,
+    /// Tasks that left this worker's slot for the back of its local queue, because it was the others' turn.
+    slot_turns,
     /// Tasks that this worker stole out of another worker's slot.
     slot_steals,
     /// Times that this worker stole from another worker's queue.

@@ -39,13 +39,6 @@ pub(crate) fn full_barrier() {
     fence(Ordering::SeqCst);
 }
 
-/// Makes the stores that follow release what was written before. Costs nothing on x86.
-#[cfg(not(runnext_loom))]
-#[inline]
-pub(crate) fn release_barrier() {
-    fence(Ordering::Release);
-}
-
 /// Completes the full barrier of the `SeqCst` read-modify-write just before it.
 #[inline]
 pub(crate) fn complete_barrier() {

@@ -40,6 +40,8 @@ mod tests;
 
 /// Between looks while nobody is parked: nobody could be woken.
 const ALL_RUN: Duration = Duration::from_millis(1);
+/// And at most, each twice as long as the one before, while all of them get on.
+const ALL_GET_ON: Duration = Duration::from_millis(4);
 /// Without movement and without work for so long, the gate goes to sleep.
 const QUIET: Duration = Duration::from_millis(1);
 /// A poll that is longer is worth another worker: ten times what a steal costs.
@@ -123,6 +125,8 @@ pub(crate) struct Watch {
     patience: Duration,
     /// Looks that are still to come quickly.
     fresh: u32,
+    /// Until the next look if nobody is parked.
+    seldom: Duration,
     looked_at: Instant,
     moved_at: Instant,
     sharing: Sharing,
@@ -136,6 +140,8 @@ pub(crate) struct Watch {
 struct Findings {
     polls: u64,
     slow: bool,
+    /// Whether some counter stands still.
+    stands: bool,
     waits: bool,
     unpromised: bool,
 }
@@ -155,6 +161,7 @@ impl Watch {
             workers: vec![sight; workers].into(),
             patience: interval,
             fresh: FRESH,
+            seldom: ALL_RUN,
             looked_at: now,
             moved_at: now,
             sharing: Sharing::new(),
@@ -230,6 +237,7 @@ impl Watch {
             return;
         }
         let queue_waits = view.queue_waits(worker);
+        found.stands = true;
         found.waits |= slot_full || queue_waits;
         if now.saturating_duration_since(sight.since) < self.patience {
             return;
@@ -275,9 +283,12 @@ impl Watch {
             _ => 2,
         };
         self.patience = (self.interval / part).max(SHORTEST);
-        match parked {
-            0 if !trying => Next::Seldom(self.interval.max(ALL_RUN)),
-            _ => Next::Look(self.patience),
+        if parked > 0 || trying {
+            self.seldom = ALL_RUN;
+            return Next::Look(self.patience);
         }
+        let seldom = if found.stands { ALL_RUN } else { self.seldom };
+        self.seldom = (2 * seldom).min(ALL_GET_ON);
+        Next::Seldom(self.interval.max(seldom))
     }
 }

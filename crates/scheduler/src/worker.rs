@@ -3,13 +3,16 @@
 //! # The run loop
 //!
 //! Take the next task, poll it, repeat; without work search, then park. The order is slot, local
-//! queue, injector, with two rules against starvation, both counted in polls so that the hop reads
-//! no clock, and both holding with a single worker:
+//! queue, injector, with one rule against starvation, counted in polls so that the hop reads no clock, and
+//! holding with a single worker:
 //!
-//! * Every [`INJECTOR_INTERVAL`] polls, slot polls counted, the injector comes first.
-//! * After [`SLOT_STREAK`] polls in a row out of the slot, the queues come first. The slot's item
-//!   stays where it is, so nobody is woken for it. tokio moves the task to its queue and
-//!   wakes a worker at every fourth hop; looking at the queue costs two loads every sixteenth.
+//! * Every [`TURN`] polls, slot polls counted, the injector comes first and then the local queue, or the other way
+//!   round if the injector had the last turn. What waits in the slot lines up in the local queue then, so that
+//!   two chains get equal shares.
+//!
+//! tokio does the like at every fourth hop. A turn costs a push, a pop and a barrier, 40 ns or so: too much for one hop in
+//! four, nothing for one in 61. Leaving the slot's item where it is would be cheaper still, but the chain in the slot
+//! then gets all polls but one of each turn, and whoever shares its worker next to none.
 //!
 //! # Where a scheduled task goes
 //!
@@ -28,10 +31,8 @@
 //!
 //! * **W1** [`CURRENT`] points to a worker only while that worker's loop is on the stack of this thread.
 //! * **W2** A worker parks or ends only with an empty slot and an empty local queue.
-//! * **W3** A yield into the slot needs no request. Its poll has ended, so the owner takes it next,
-//!   unless it takes something older first, at its turn. That something was pushed after the yield had
-//!   found the queues empty, hence with a request of its own; and whoever answers that one
-//!   and finds the older item taken sees the slot as well, since the owner published before it took (Q4).
+//! * **W3** A yield into the slot needs no request. Its poll has ended, so the owner takes it next, or, at the turn of
+//!   the queues, puts it there with a request of its own before it polls anything else.
 
 use std::cell::Cell;
 use std::ptr;
@@ -48,12 +49,9 @@ use crate::stats::{Counters, WorkerStats};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::task::Runnable;
 
-/// Polls between two looks at the injector while there is other work. Prime, so that it does not
-/// fall into step with a workload (Go and tokio use the same).
-const INJECTOR_INTERVAL: u64 = 61;
-
-/// Polls in a row out of the slot before older work goes first.
-const SLOT_STREAK: u64 = 16;
+/// Polls until the queues come before the slot. Prime, so that it does not fall into step with a
+/// workload (Go and tokio use the same for their global queue).
+const TURN: u64 = 61;
 
 thread_local! {
     /// The worker whose loop runs on this thread, or null (W1). Without a destructor and
@@ -171,10 +169,9 @@ pub(crate) struct Worker {
     pub(crate) index: usize,
     slot: Slot<Runnable>,
     pub(crate) queue: Local<Runnable>,
-    /// At which poll the queues come before the slot, and at which the injector before all: the
-    /// former is never later, so that the hop compares once.
-    queues_due: Cell<u64>,
-    injector_due: Cell<u64>,
+    /// At which poll the queues come before the slot.
+    turn_due: Cell<u64>,
+    injector_had_turn: Cell<bool>,
 }
 
 impl Worker {
@@ -185,8 +182,8 @@ impl Worker {
             index,
             slot: ends.slot,
             queue: ends.queue,
-            queues_due: Cell::new(SLOT_STREAK),
-            injector_due: Cell::new(INJECTOR_INTERVAL),
+            turn_due: Cell::new(TURN),
+            injector_had_turn: Cell::new(false),
         }
     }
 
@@ -239,29 +236,37 @@ impl Worker {
 
     #[inline]
     fn next_own(&self) -> Option<Runnable> {
-        if self.slot.polls() < self.queues_due.get()
-            && let Some(task) = self.next_in_slot()
-        {
-            return Some(task);
+        if self.slot.polls() >= self.turn_due.get() {
+            return self.next_in_turn();
         }
-        self.next_in_turn()
+        self.next_in_slot()
+            .or_else(|| self.queue.pop())
+            .or_else(|| self.next_injected())
     }
 
-    /// The next task when it is the turn of the queues, or the slot is empty.
-    #[inline]
+    /// The next task when it is the turn of the queues.
+    #[inline(never)]
     fn next_in_turn(&self) -> Option<Runnable> {
-        let polls = self.slot.polls();
-        if polls >= self.injector_due.get() {
-            self.injector_due.set(polls + INJECTOR_INTERVAL);
-            if let Some(task) = self.next_injected() {
-                return Some(task);
-            }
+        self.turn_due.set(self.slot.polls() + TURN);
+        let Some(older) = self.next_queued() else {
+            return self.next_in_slot();
+        };
+        if let Some(task) = self.slot.take() {
+            self.remote.counters.slot_turns.bump();
+            self.queue.push(task);
+            self.request();
         }
-        self.queues_due.set(self.injector_due.get().min(polls + SLOT_STREAK));
-        if let Some(task) = self.queue.pop() {
+        Some(older)
+    }
+
+    fn next_queued(&self) -> Option<Runnable> {
+        let queue_first = self.injector_had_turn.replace(false);
+        if queue_first && let Some(task) = self.queue.pop() {
             return Some(task);
         }
-        self.next_injected().or_else(|| self.next_in_slot())
+        let injected = self.next_injected();
+        self.injector_had_turn.set(injected.is_some());
+        injected.or_else(|| self.queue.pop())
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Stand-in for the queues under the model checker, no stronger than they promise.
 //!
-//! The real queues are other crates', which our cfg does not reach. This one promises Q1, Q3 and Q4
+//! The real queues are other crates', which our cfg does not reach. This one promises Q1 and Q3
 //! and nothing else: its accesses are release and acquire, so every order between a push and
 //! the idle counts has to come from our own barriers.
 
@@ -47,8 +47,7 @@ impl<T: Raw> Injector<T> {
             if place.load(Ordering::Acquire).is_null() {
                 return None;
             }
-            // And the release of Q4.
-            let raw = NonNull::new(place.swap(ptr::null_mut(), Ordering::AcqRel))?;
+            let raw = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire))?;
             // SAFETY: swapped out, so it is ours alone (Q1).
             Some(unsafe { T::from_raw(raw) })
         })

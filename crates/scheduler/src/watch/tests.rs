@@ -1,6 +1,6 @@
 //! Tests of the watch on a virtual clock: nothing here sleeps or runs a thread.
 
-use super::{ALL_RUN, FRESH, LOST, LOST_LOOKS, Next, QUIET, Step, View, Watch};
+use super::{ALL_GET_ON, ALL_RUN, FRESH, LOST, LOST_LOOKS, Next, QUIET, Step, View, Watch};
 use crate::share::Steals;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -242,6 +242,23 @@ fn with_everybody_running_the_gate_looks_seldom() {
     pool.parked = 0;
     let mut gate = Gate::awake(&pool);
     assert_eq!(gate.look(&pool, INTERVAL), Next::Seldom(ALL_RUN));
+}
+
+#[test]
+fn with_everybody_running_and_getting_on_the_gate_looks_ever_more_seldom() {
+    let mut pool = Pool::with_one_parked();
+    pool.parked = 0;
+    let mut gate = Gate::awake(&pool);
+    let mut look_after_polls = |first, second| {
+        pool.workers[0].polls += first;
+        pool.workers[1].polls += second;
+        gate.look(&pool, ALL_RUN)
+    };
+    assert_eq!(look_after_polls(99, 0), Next::Seldom(ALL_RUN)); // the second stands still
+    assert_eq!(look_after_polls(99, 99), Next::Seldom(2 * ALL_RUN));
+    assert_eq!(look_after_polls(99, 99), Next::Seldom(ALL_GET_ON));
+    assert_eq!(look_after_polls(99, 99), Next::Seldom(ALL_GET_ON));
+    assert_eq!(look_after_polls(99, 0), Next::Seldom(ALL_RUN));
 }
 
 /// What the pool does between two looks.

@@ -9,8 +9,8 @@ use runnext::{Pool, Task, yield_now};
 
 use crate::support::*;
 
-/// Most polls that older work waits while a chain of hops runs on its worker: the interval at which the
-/// injector comes first is 61, and slot streaks are shorter.
+/// Most polls that older work waits while a chain of hops runs on its worker: the queues have their turn every 61
+/// polls.
 const FAIR: u64 = 64;
 
 /// smol-rs/smol#171: a future that wakes itself monopolises the executor.
@@ -174,6 +174,32 @@ fn tokio_5686_a_chain_of_hops_does_not_starve_the_local_queue() {
     on_each_pool(Workers::One, |pool| {
         let waited = polls_waited(pool, |pool, polls| pool.spawn(async { polls.end() }));
         assert!((1..=FAIR).contains(&waited), "{waited} polls");
+    });
+}
+
+/// Two chains on one worker get on alike: none has the slot to itself.
+#[test]
+fn chains_of_hops_share_a_worker_equally() {
+    const ROUNDS: u64 = 3000;
+    on_each_pool(Workers::One, |pool| {
+        let rounds = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+        let over = Arc::new(AtomicBool::new(false));
+        let chains = [0, 1].map(|own| {
+            let (rounds, over) = (rounds[own].clone(), over.clone());
+            ping_pong(pool, move || {
+                let ends = rounds.fetch_add(1, Ordering::Relaxed) == ROUNDS;
+                match over.fetch_or(ends, Ordering::Relaxed) || ends {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })
+        });
+        chains.into_iter().for_each(|chain| pool.block_on(chain));
+        let least = rounds
+            .iter()
+            .map(|rounds| rounds.load(Ordering::Relaxed))
+            .min();
+        assert!(least > Some(ROUNDS / 2), "{rounds:?}");
     });
 }
 
