@@ -56,6 +56,7 @@ macro_rules! not_modelled {
 
 not_modelled! {
     mod block_on;
+    mod blocking;
     mod builder;
     mod contain;
     #[cfg(feature = "futures")]
@@ -75,6 +76,7 @@ not_modelled! {
     mod yield_now;
 
     pub use block_on::block_on;
+    pub use blocking::{Blocking, about_to_block, blocking};
     pub use builder::Builder;
     pub use global::{global, spawn};
     pub use pool::Pool;

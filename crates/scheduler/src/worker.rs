@@ -86,6 +86,8 @@ pub(crate) struct Remote {
     stealable_through: AtomicU64,
     /// Whether only a rescue allows that, for a moment: see `share`.
     kept: AtomicBool,
+    /// In which poll the worker says to be blocked (`blocking`); 0 for none, polls count from 1.
+    blocked_in: AtomicU64,
 }
 
 /// A worker's own ends of what it shares with thieves.
@@ -106,6 +108,7 @@ impl Ends {
             counters: CachePadded::default(),
             stealable_through: AtomicU64::new(0),
             kept: AtomicBool::new(false),
+            blocked_in: AtomicU64::new(0),
         };
         (Ends { slot, queue }, remote)
     }
@@ -141,7 +144,13 @@ impl Remote {
     /// Whether thieves may take without delay, given the poll counter. Any thread.
     pub(crate) fn allows_steals(&self, polls: u64) -> bool {
         // Relaxed: see `allow_steals`.
-        polls <= self.stealable_through.load(Ordering::Relaxed)
+        polls <= self.stealable_through.load(Ordering::Relaxed) || self.says_blocked(polls)
+    }
+
+    /// Whether the worker has said that it is blocked in the poll of this number. Any thread.
+    pub(crate) fn says_blocked(&self, polls: u64) -> bool {
+        // Relaxed: a hint about when, as above; whether somebody comes is for the request to see to.
+        polls != 0 && polls == self.blocked_in.load(Ordering::Relaxed)
     }
 
     /// Whether thieves have to leave the slot alone, however long the item waits, until the gate rescues
@@ -365,6 +374,22 @@ impl Worker {
 
     pub(crate) fn count_spawned(&self) {
         self.remote().counters.spawned.bump();
+    }
+
+    /// Begins a section of `blocking`; returns the mark to go back to. Worker thread only.
+    pub(crate) fn begin_blocking(&self) -> u64 {
+        // Ordering: SeqCst, a full barrier as a request needs it: see `blocking`.
+        let outer = self.remote.blocked_in.swap(self.slot.polls(), Ordering::SeqCst);
+        if self.remote.has_work() {
+            self.request();
+        }
+        outer
+    }
+
+    /// Ends the section. Worker thread only.
+    pub(crate) fn end_blocking(&self, outer: u64) {
+        // Relaxed: only the owner writes it.
+        self.remote.blocked_in.store(outer, Ordering::Relaxed);
     }
 
     /// Lets nothing wait behind a poll that is about to block: the other workers get it, or, once
