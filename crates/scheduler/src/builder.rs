@@ -6,16 +6,11 @@ use std::io;
 use core_affinity::CoreId;
 use runnext_knobs::Knobs;
 
-use crate::contain::contain;
-use crate::pool::{Handle, Pool, Shared};
-use crate::sync::{Arc, thread};
-use crate::worker::{Ends, Worker, work_for};
-
-/// A function that runs on a worker thread, given the worker's index.
-type Hook = Arc<dyn Fn(usize) + Send + Sync>;
-
-/// The largest number of workers. Each keeps 24 bytes for each other one: 400 MB at this number.
-const MAX_WORKERS: usize = 4096;
+use crate::crew::{self, Hook, Hooks, ThreadSettings};
+use crate::pool::{Handle, MAX_WORKERS, Pool, Shared};
+use crate::stall::{self, OnStall, StallInfo};
+use crate::sync::Arc;
+use crate::worker::work_for;
 
 /// What a [`Pool`] is built from.
 ///
@@ -38,6 +33,7 @@ pub struct Builder {
     stack_size: Option<usize>,
     on_thread_start: Option<Hook>,
     on_thread_stop: Option<Hook>,
+    on_stall: Option<Arc<OnStall>>,
     pin_threads: Option<bool>,
     knobs: Option<Knobs>,
 }
@@ -81,13 +77,31 @@ impl Builder {
     ///
     /// A panic in a hook is reported by the panic hook and otherwise ignored: the worker goes on.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_thread_start = Some(Arc::new(hook));
+        self.on_thread_start = Some(crew::hook(hook));
         self
     }
 
     /// Runs `hook` on each worker thread after its last task: once for each run of the start hook.
     pub fn on_thread_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_thread_stop = Some(Arc::new(hook));
+        self.on_thread_stop = Some(crew::hook(hook));
+        self
+    }
+
+    /// Runs `report` when work has had to wait behind one poll for the knob `STALLED_WORK_US`, or longer if no other
+    /// worker was idle: once for each such poll, so that its task can be found.
+    ///
+    /// It runs on a thread of its own, `stall` after the name prefix. What it is too slow for is dropped. A panic is
+    /// reported by the panic hook and otherwise ignored. Without the gate (every switch off, see `docs/KNOBS.md`)
+    /// it is never called.
+    ///
+    /// ```
+    /// let pool = runnext::Builder::new()
+    ///     .on_stall(|stall| eprintln!("{stall}"))
+    ///     .build()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn on_stall(mut self, report: impl Fn(&StallInfo) + Send + Sync + 'static) -> Self {
+        self.on_stall = Some(Arc::new(report));
         self
     }
 
@@ -112,43 +126,50 @@ impl Builder {
     /// started, with its index and the stack size. Those that had been started are then gone.
     pub fn build(self) -> io::Result<Pool> {
         let knobs = self.effective_knobs()?;
-        let workers = knobs.min_threads();
-        let (ends, remotes): (Vec<_>, Vec<_>) = (0..workers).map(|_| Ends::new()).unzip();
-        let cores = Self::cores(knobs.pin_threads());
-        let shared = Arc::new(Shared::new(knobs, remotes));
+        let threads = ThreadSettings {
+            name_prefix: self.name_prefix.unwrap_or_else(|| "runnext-".into()),
+            stack_size: self.stack_size,
+            cores: Self::cores(knobs.pin_threads()),
+        };
+        let hooks = Hooks {
+            on_start: self.on_thread_start,
+            on_stop: self.on_thread_stop,
+        };
+        let shared = Arc::new(Shared::new(knobs, threads, hooks));
         let handle = Arc::new(Handle::new(shared.clone()));
-        for (index, ends) in ends.into_iter().enumerate() {
-            let thread = WorkerThread {
-                worker: Worker::new(shared.clone(), index, ends),
-                core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
-                on_start: self.on_thread_start.clone(),
-                on_stop: self.on_thread_stop.clone(),
-            };
-            match self.thread_builder(index).spawn(move || thread.main()) {
-                Ok(thread) => handle.add_thread(thread),
-                Err(error) => {
-                    (index..workers).for_each(|_| shared.leave_unstarted());
-                    handle.shutdown(None);
-                    let who = format!("worker {index} of {workers}");
-                    return Err(self.cannot_start(&who, &error));
-                }
-            }
-        }
-        if shared.switches.defer
-            && let Err(error) = self.start_gate(&handle, shared)
-        {
+        let workers = shared.headcount.get().live();
+        let started = shared.start_workers().map_err(|(index, error)| {
+            cannot_start(&format!("worker {index} of {workers}"), self.stack_size, &error)
+        });
+        let started = started.and_then(|()| {
+            let gate = Self::start_gate(&shared, self.on_stall);
+            gate.map_err(|error| cannot_start("the gate", self.stack_size, &error))
+        });
+        if let Err(error) = started {
             handle.shutdown(None);
-            return Err(self.cannot_start("the gate", &error));
+            return Err(error);
         }
         Ok(handle.into())
     }
 
-    fn start_gate(&self, handle: &Handle, shared: Arc<Shared>) -> io::Result<()> {
-        let thread = self.thread_builder("gate").spawn(move || {
-            work_for(shared.id);
-            shared.gate.run(&shared);
+    fn start_gate(shared: &Arc<Shared>, on_stall: Option<Arc<OnStall>>) -> io::Result<()> {
+        if !shared.switches.gate() {
+            return Ok(());
+        }
+        if let Some(on_stall) = on_stall {
+            let (id, reports) = (shared.id, shared.reports.open());
+            let reporter = shared.crew.settings.thread("stall").spawn(move || {
+                work_for(id);
+                stall::report(&reports, &*on_stall);
+            })?;
+            shared.crew.add_thread(reporter);
+        }
+        let own = shared.clone();
+        let gate = shared.crew.settings.thread("gate").spawn(move || {
+            work_for(own.id);
+            own.gate.run(&own);
         })?;
-        handle.add_thread(thread);
+        shared.crew.add_thread(gate);
         Ok(())
     }
 
@@ -187,30 +208,21 @@ impl Builder {
             .flatten()
             .unwrap_or_default()
     }
+}
 
-    fn thread_builder(&self, name: impl fmt::Display) -> thread::Builder {
-        let prefix = self.name_prefix.as_deref().unwrap_or("runnext-");
-        let builder = thread::Builder::new().name(format!("{prefix}{name}"));
-        match self.stack_size {
-            Some(bytes) => builder.stack_size(bytes),
-            None => builder,
-        }
-    }
-
-    fn cannot_start(&self, who: &str, error: &io::Error) -> io::Error {
-        let stack = match self.stack_size {
-            Some(bytes) => format!("a `stack_size` of {bytes} bytes"),
-            None => "the default stack size".into(),
-        };
-        io::Error::new(
-            error.kind(),
-            format!(
-                "could not start {who} with {stack}: {error}; \
-                 no thread is left: lower `threads` or `stack_size`, \
-                 or raise the system's limits"
-            ),
-        )
-    }
+fn cannot_start(who: &str, stack_size: Option<usize>, error: &io::Error) -> io::Error {
+    let stack = match stack_size {
+        Some(bytes) => format!("a `stack_size` of {bytes} bytes"),
+        None => "the default stack size".into(),
+    };
+    io::Error::new(
+        error.kind(),
+        format!(
+            "could not start {who} with {stack}: {error}; \
+             no thread is left: lower `threads` or `stack_size`, \
+             or raise the system's limits"
+        ),
+    )
 }
 
 impl fmt::Debug for Builder {
@@ -222,6 +234,7 @@ impl fmt::Debug for Builder {
             .field("stack_size", &self.stack_size)
             .field("on_thread_start", &self.on_thread_start.is_some())
             .field("on_thread_stop", &self.on_thread_stop.is_some())
+            .field("on_stall", &self.on_stall.is_some())
             .field("pin_threads", &self.pin_threads)
             .field("knobs", &self.knobs)
             .finish()
@@ -269,42 +282,4 @@ fn check_name_prefix(prefix: Option<&str>) -> io::Result<()> {
 
 fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
-/// Everything that a worker's thread needs from start to end.
-struct WorkerThread {
-    worker: Worker,
-    core: Option<CoreId>,
-    on_start: Option<Hook>,
-    on_stop: Option<Hook>,
-}
-
-impl WorkerThread {
-    fn main(self) {
-        let Self {
-            worker,
-            core,
-            on_start,
-            on_stop,
-        } = self;
-        let (shared, index) = (worker.shared.clone(), worker.index);
-        if let Some(core) = core {
-            core_affinity::set_for_current(core);
-        }
-        shared.idle.register(index);
-        work_for(shared.id);
-        call(on_start, index);
-        worker.run();
-        drop(worker);
-        shared.leave();
-        call(on_stop, index);
-    }
-}
-
-/// Runs `hook`, then drops it, so that what it captured does not live as long as the thread.
-fn call(hook: Option<Hook>, index: usize) {
-    let Some(hook) = hook else { return };
-    // Unwind: contained, one after the other, so that two panics do not meet.
-    contain(|| hook(index));
-    contain(|| drop(hook));
 }

@@ -21,6 +21,7 @@ impl Spawn for Pool {
     ///
     /// [`SpawnError::shutdown`] once a shutdown has begun; the future is dropped unpolled. A shutdown that begins
     /// while this runs may still cancel the task after `Ok`.
+    #[track_caller]
     fn spawn_obj(&self, future: FutureObj<'static, ()>) -> Result<(), SpawnError> {
         self.status()?;
         self.spawn(future).detach();

@@ -35,26 +35,49 @@
 
 use std::time::Duration;
 
+use crate::compensate::Compensation;
+use crate::idle::Answer;
 use crate::pool::Shared;
 use crate::prompt::be_prompt;
-use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker, full_barrier, now};
-use crate::watch::{Next, Step, View, Watch};
+use crate::sync::{
+    Arc, AtomicBool, AtomicU64, Mutex, Ordering, Parker, full_barrier, lock, now,
+};
+use crate::watch::{Idlers, Next, Step, View, Watch};
 
 /// Until the next look after a watch that could not end.
 const REFUSED: Duration = Duration::from_micros(50);
 
 /// The gate's state, as others see it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Gate {
     parker: Parker,
     /// Whether its current sleep is the long one, because nobody was parked.
     slow: AtomicBool,
+    /// What it remembers from look to look; locked for others who want to know.
+    watch: Mutex<Watch>,
     pub(crate) ticks: AtomicU64,
     pub(crate) stall_rescues: AtomicU64,
     pub(crate) gate_rescues: AtomicU64,
 }
 
 impl Gate {
+    /// A gate that is to look every `interval` while it watches.
+    pub(crate) fn new(interval: Duration, defers: bool) -> Self {
+        Gate {
+            parker: Parker::default(),
+            slow: AtomicBool::new(false),
+            watch: Mutex::new(Watch::new(interval, defers, now())),
+            ticks: AtomicU64::new(0),
+            stall_rescues: AtomicU64::new(0),
+            gate_rescues: AtomicU64::new(0),
+        }
+    }
+
+    /// How long the worker has been seen in its poll number `polls`, if it was seen in it. Any thread.
+    pub(crate) fn poll_age(&self, worker: usize, polls: u64) -> Option<Duration> {
+        lock(&self.watch).poll_age(worker, polls, now())
+    }
+
     /// Ends its sleep, whatever kind it is. Any thread.
     pub(crate) fn wake(&self) {
         self.parker.unpark();
@@ -71,34 +94,48 @@ impl Gate {
     }
 
     /// Runs until the pool closes. Gate thread only.
-    pub(crate) fn run(&self, shared: &Shared) {
+    pub(crate) fn run(&self, shared: &Arc<Shared>) {
         self.parker.register();
         be_prompt();
-        let interval = shared.switches.stalled_work;
-        let mut watch = Watch::new(shared.remotes.len(), interval, now());
+        let mut compensation = Compensation::new(shared);
         while !shared.lifecycle.is_closing() {
             if shared.idle.counts().gate_is_awake() {
-                self.tick(shared, &mut watch);
+                self.tick(shared, &mut compensation);
             } else {
                 self.parker.park();
-                watch.resume(now());
+                lock(&self.watch).resume(now());
             }
         }
+        shared.end_stale_marks();
+        shared.reports.close();
     }
 
-    fn tick(&self, shared: &Shared, watch: &mut Watch) {
+    fn tick(&self, shared: &Arc<Shared>, compensation: &mut Compensation) {
         // Relaxed: counters.
         self.ticks.fetch_add(1, Ordering::Relaxed);
-        match watch.look(shared, now(), |step| self.act(shared, step)) {
-            Next::Look(after) => self.parker.park_timeout(after),
+        match self.look(shared, compensation) {
+            Next::Look(after) => {
+                self.parker.park_timeout(after);
+            }
             Next::Seldom(after) => self.sleep_until_somebody_parks(shared, after),
             Next::Sleep => {
-                if !shared.idle.end_watch(|| shared.has_work()) {
+                if !shared.idle.end_watch(|| shared.needs_gate()) {
                     // Something has just come, or the system refuses the barrier from now on.
                     self.parker.park_timeout(shared.switches.stalled_work.max(REFUSED));
                 }
             }
         }
+    }
+
+    fn look(&self, shared: &Arc<Shared>, compensation: &mut Compensation) -> Next {
+        shared.end_stale_marks();
+        let now = now();
+        let next = lock(&self.watch).look(&**shared, now, |step| self.act(shared, step));
+        if shared.nobody_comes() {
+            return Next::Seldom(compensation.act(shared, now));
+        }
+        compensation.rest();
+        next
     }
 
     fn sleep_until_somebody_parks(&self, shared: &Shared, time: Duration) {
@@ -119,9 +156,11 @@ impl Gate {
                 worker,
                 through,
                 again,
+                stalled,
             } => {
                 shared.remotes[worker].allow_steals(through);
-                if (again && idle.wake_one_more()) || idle.request() {
+                shared.report_stall(worker, through, stalled);
+                if (again && idle.wake_one_more()) || idle.request() == Answer::Woke {
                     self.stall_rescues.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -139,6 +178,10 @@ impl Gate {
 }
 
 impl View for Shared {
+    fn workers(&self) -> usize {
+        self.remotes.len()
+    }
+
     fn slot(&self, worker: usize) -> (u64, bool) {
         let slot = &self.remotes[worker].slot;
         (slot.polls(), slot.is_full())
@@ -152,8 +195,13 @@ impl View for Shared {
         !self.injector.is_empty()
     }
 
-    fn idle(&self) -> (usize, usize) {
+    fn idlers(&self) -> Idlers {
         let counts = self.idle.counts();
-        (counts.searching(), counts.parked())
+        let (searching, parked) = (counts.searching(), counts.parked());
+        Idlers {
+            searching,
+            parked,
+            running: self.headcount.get().live().saturating_sub(searching + parked),
+        }
     }
 }

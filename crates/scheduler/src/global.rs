@@ -29,6 +29,7 @@ pub fn global() -> &'static Pool {
 /// # Panics
 ///
 /// If the global pool is needed and cannot be built.
+#[track_caller]
 pub fn spawn<F>(future: F) -> Task<F::Output>
 where
     F: Future + Send + 'static,

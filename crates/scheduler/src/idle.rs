@@ -101,6 +101,14 @@ impl Counts {
         self.0 & (Self::SEARCHER_MASK | Self::WATCH) != 0
     }
 
+    /// What a request is told that wakes nobody.
+    fn answer(self) -> Answer {
+        match self.0 & (Self::SEARCHER_MASK | Self::AWAKE) {
+            0 => Answer::NobodyIdle,
+            _ => Answer::Absorbed,
+        }
+    }
+
     /// Whether a request has to wake somebody: nobody looks, and somebody sleeps.
     fn wants_wake(self) -> bool {
         self.searching() == 0 && self.parked() > 0
@@ -118,6 +126,17 @@ impl fmt::Debug for Counts {
     }
 }
 
+/// What a request has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// A parked worker was woken.
+    Woke,
+    /// A searcher looks, or the gate is awake and will.
+    Absorbed,
+    /// All workers run, and the gate sleeps: it should be woken, since they may be blocked.
+    NobodyIdle,
+}
+
 /// The idle state of a pool.
 pub(crate) struct Idle {
     counts: CachePadded<AtomicU32>,
@@ -129,7 +148,8 @@ pub(crate) struct Idle {
 }
 
 impl Idle {
-    /// The state of `workers` workers, all running. At most 16 383, the width of the lesser count.
+    /// The state of at most `workers` workers, all running, and no more than 16 383, the width of the lesser
+    /// count.
     pub(crate) fn new(workers: usize) -> Self {
         assert!(workers <= Counts::SEARCHER_MASK as usize);
         Idle {
@@ -138,6 +158,12 @@ impl Idle {
             stack: Mutex::new(Vec::with_capacity(workers)),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
         }
+    }
+
+    /// Says that there is no gate: nobody then tries to wake it. Before the workers start.
+    pub(crate) fn without_gate(&self) {
+        // Relaxed: the start of the threads orders it.
+        self.counts.fetch_or(Counts::AWAKE, Ordering::Relaxed);
     }
 
     /// The counts, momentarily. Any thread.
@@ -178,10 +204,9 @@ impl Idle {
         queues_wait() || (!self.counts().gate_watches() && slots_wait())
     }
 
-    /// Asks for a worker for what was just pushed. True if it woke one; false if a searcher absorbed
-    /// the request, or if every worker is awake anyway. Any thread.
+    /// Asks for a worker for what was just pushed. Any thread.
     #[inline]
-    pub(crate) fn request(&self) -> bool {
+    pub(crate) fn request(&self) -> Answer {
         full_barrier(); // step 2 of the left side
         self.request_after_barrier()
     }
@@ -189,21 +214,26 @@ impl Idle {
     /// As [`request`](Self::request), when the push itself was the full barrier, as a publish into a
     /// slot is (S3). Any thread.
     #[inline]
-    pub(crate) fn request_after_barrier(&self) -> bool {
-        self.counts().wants_wake() && self.wake_newest()
+    pub(crate) fn request_after_barrier(&self) -> Answer {
+        match self.counts() {
+            counts if counts.wants_wake() => self.wake_newest(),
+            counts => counts.answer(),
+        }
     }
 
-    /// Wakes the newest parked worker, unless another request has been quicker.
-    /// True if it woke one. Any thread.
+    /// Wakes the newest parked worker, unless another request has been quicker. Any thread.
     // Transitions: parked -> searching, for the newest.
     #[cold]
-    pub(crate) fn wake_newest(&self) -> bool {
+    pub(crate) fn wake_newest(&self) -> Answer {
         // Another request may have been quicker; its worker now absorbs ours (I3).
-        self.wake_newest_if(Counts::wants_wake)
+        if self.wake_newest_if(Counts::wants_wake) {
+            return Answer::Woke;
+        }
+        self.counts().answer()
     }
 
     /// Wakes the newest parked worker also while others search: a searcher that has absorbed a request
-    /// may have been switched off before it looked. True if it woke one. Gate only.
+    /// may have been switched off before it looked. True if it woke one. Any thread.
     // Transitions: parked -> searching, for the newest.
     pub(crate) fn wake_one_more(&self) -> bool {
         self.wake_newest_if(|counts| counts.parked() > 0)
@@ -299,15 +329,19 @@ impl Idle {
     }
 
     /// Leaves the search with work in hand; requests a successor if `work_left` says that there is
-    /// more (I4), and returns whether that woke one. Searchers only.
+    /// more (I4), and returns what that brought. Searchers only.
     // Transitions: searching -> running.
-    pub(crate) fn stop_searching(&self, work_left: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn stop_searching(&self, work_left: impl FnOnce() -> bool) -> Answer {
         // Ordering: SeqCst, step 1 of the right side; the barrier pairs with `Slot::publish` and
         // `request`.
         let old = Counts(self.counts.fetch_sub(Counts::SEARCHER, Ordering::SeqCst));
         full_barrier();
         debug_assert!(old.searching() > 0, "I1: {old:?}");
-        work_left() && self.request_after_barrier()
+        if work_left() {
+            self.request_after_barrier()
+        } else {
+            Answer::Absorbed
+        }
     }
 
     /// Sleeps until a request pops worker `index`, unless `work_left`. Either way the worker then is
@@ -357,7 +391,32 @@ impl Idle {
         true
     }
 
-    /// Says which thread worker `index` is. Once, by that thread, before it parks.
+    /// Sleeps as worker `index` without being idle: no request finds it. Ends with
+    /// [`recall`](Self::recall), or after `timeout` if there is one; true if recalled. Worker thread only.
+    #[cfg(not(runnext_loom))]
+    pub(crate) fn sleep_apart(&self, index: usize, timeout: Option<std::time::Duration>) -> bool {
+        match timeout {
+            Some(timeout) => self.parkers[index].park_timeout(timeout),
+            None => {
+                self.parkers[index].park();
+                true
+            }
+        }
+    }
+
+    /// Takes the recall that is on its way. Worker thread only.
+    #[cfg(not(runnext_loom))]
+    pub(crate) fn await_recall(&self, index: usize) {
+        self.parkers[index].park();
+    }
+
+    /// Ends the sleep of worker `index`, which sleeps apart or is about to. Any thread.
+    #[cfg(not(runnext_loom))]
+    pub(crate) fn recall(&self, index: usize) {
+        self.parkers[index].unpark();
+    }
+
+    /// Says which thread worker `index` is. By that thread, before it parks.
     pub(crate) fn register(&self, index: usize) {
         self.parkers[index].register();
     }

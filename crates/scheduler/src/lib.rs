@@ -46,6 +46,8 @@ pub mod slot;
 pub mod queue;
 
 #[cfg_attr(runnext_loom, allow(dead_code))]
+mod headcount;
+#[cfg_attr(runnext_loom, allow(dead_code))]
 mod idle;
 mod sync;
 
@@ -58,7 +60,10 @@ not_modelled! {
     mod block_on;
     mod blocking;
     mod builder;
+    mod compensate;
     mod contain;
+    mod crew;
+    mod dump;
     #[cfg(feature = "futures")]
     mod futures;
     mod gate;
@@ -66,10 +71,13 @@ not_modelled! {
     mod lifecycle;
     mod pool;
     mod prompt;
+    mod remotes;
     mod search;
     mod share;
     mod spin;
+    mod stall;
     mod stats;
+    mod suspect;
     mod task;
     mod watch;
     mod worker;
@@ -78,8 +86,10 @@ not_modelled! {
     pub use block_on::block_on;
     pub use blocking::{Blocking, about_to_block, blocking};
     pub use builder::Builder;
+    pub use dump::{Dump, WorkerDump, WorkerState};
     pub use global::{global, spawn};
     pub use pool::Pool;
+    pub use stall::{StallInfo, StallKind};
     pub use stats::{Stats, WorkerStats};
     pub use task::{Meta, Task};
     pub use yield_now::{YieldNow, yield_now};

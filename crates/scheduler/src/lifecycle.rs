@@ -19,7 +19,7 @@
 //!   what waits is cancelled by every worker that leaves or blocks in `block_on`, and again and again
 //!   by the first that has left, or by a thread made for it if no worker was idle then.
 
-use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, full_barrier, lock, now};
+use crate::sync::{AtomicBool, Condvar, Mutex, Ordering, full_barrier, lock, now};
 use std::sync::PoisonError;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -28,19 +28,22 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     closing: AtomicBool,
-    /// Workers that may still poll.
-    active: AtomicUsize,
+    /// Whether somebody has begun to join the threads.
+    joining: AtomicBool,
+    /// Whether a worker that has left goes on cancelling (L4).
+    cancelling: AtomicBool,
     /// Whether every thread has been joined (L3).
     joined: Mutex<bool>,
     all_joined: Condvar,
 }
 
 impl Lifecycle {
-    /// Open, with `workers` threads that are about to be started.
-    pub(crate) fn new(workers: usize) -> Self {
+    /// Open.
+    pub(crate) fn new() -> Self {
         Lifecycle {
             closing: AtomicBool::new(false),
-            active: AtomicUsize::new(workers),
+            joining: AtomicBool::new(false),
+            cancelling: AtomicBool::new(false),
             joined: Mutex::new(false),
             all_joined: Condvar::new(),
         }
@@ -66,20 +69,26 @@ impl Lifecycle {
         first
     }
 
-    /// A worker stops polling. Returns how many may still poll. Worker thread only.
-    pub(crate) fn leave(&self) -> usize {
-        // Ordering: AcqRel, so that the last one sees what all the others flushed before they left.
-        self.active.fetch_sub(1, Ordering::AcqRel) - 1
+    /// Whether the caller is the first worker that leaves, and goes on cancelling. Worker thread only.
+    pub(crate) fn begin_cancelling(&self) -> bool {
+        // Relaxed: only says who does it.
+        !self.cancelling.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether a worker may still poll. Any thread.
-    pub(crate) fn is_active(&self) -> bool {
-        // Relaxed: only says whether to look again.
-        self.active.load(Ordering::Relaxed) > 0
+    /// Whether the caller is the first who wants to join the threads, and does it. Any thread.
+    pub(crate) fn begin_joining(&self) -> bool {
+        // Relaxed: only says who does it.
+        !self.joining.swap(true, Ordering::Relaxed)
+    }
+
+    /// The caller, who was to join the threads, cannot. Any thread.
+    pub(crate) fn give_up_joining(&self) {
+        // Relaxed: as above.
+        self.joining.store(false, Ordering::Relaxed);
     }
 
     /// Joins all threads of the pool, which is closing. Once, and not on one of them.
-    pub(crate) fn join(&self, threads: Vec<JoinHandle<()>>) {
+    pub(crate) fn join(&self, threads: impl Iterator<Item = JoinHandle<()>>) {
         for thread in threads {
             // Our threads contain panics; one in a thread-local's destructor aborts the process.
             let _ = thread.join();

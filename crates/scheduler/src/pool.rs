@@ -14,20 +14,25 @@
 use std::fmt;
 use std::future::Future;
 use std::io::{self, Write};
+use std::panic::Location;
 use std::task::Waker;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use runnext_knobs::Knobs;
 
 use crate::block_on;
 use crate::builder::Builder;
+use crate::crew::{Crew, Hooks, ThreadSettings};
+use crate::dump::Dump;
 use crate::gate::Gate;
-use crate::idle::Idle;
+use crate::headcount::Headcount;
+use crate::idle::{Answer, Idle};
 use crate::lifecycle::Lifecycle;
 use crate::queue::Injector;
+use crate::remotes::Remotes;
+use crate::stall::Reports;
 use crate::stats::{Outside, Stats, WorkerStats};
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
+use crate::sync::{Arc, AtomicU64, Ordering, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
 use crate::worker::{Remote, Worker, work_for, works_for};
 
@@ -68,6 +73,7 @@ impl Pool {
     /// On a worker of this pool the task goes to the worker's run-next slot, or to its local queue if
     /// the slot is full; from any other thread to the global queue. After a shutdown has begun,
     /// the task is cancelled at once.
+    #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -81,6 +87,7 @@ impl Pool {
     ///
     /// For work that its spawner does not wait for, while the spawner goes on for long. With a
     /// single worker it waits for the spawner all the same.
+    #[track_caller]
     pub fn spawn_global<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -106,6 +113,33 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.handle.shared.stats()
+    }
+
+    /// What each worker does now, and which tasks are alive, to be printed: it says what a pool that hangs
+    /// waits for. Costs a lock of each shard of the tasks, so it is nothing for a hot path.
+    ///
+    /// ```
+    /// # let pool = runnext::Pool::new()?;
+    /// eprintln!("{}", pool.dump());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn dump(&self) -> Dump {
+        Dump::of(&self.handle.shared)
+    }
+
+    /// Changes how many workers the pool has: `min` while none is blocked, and never more than `max`.
+    ///
+    /// Workers that are missing are started before this returns. Those that are too many finish their poll, hand over
+    /// what waits on them and become spares, which end as `ThreadTimeoutMs` and `ThreadsToKeepAlive` say.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if `min` is 0 or above `max`, or `max` above what the pool was built for (`max_threads` of the
+    /// builder, else `RUNNEXT_MAX_THREADS`): then nothing has changed. The system's error if a thread cannot be
+    /// started: the new numbers hold then, and another call tries again.
+    pub fn set_threads(&self, min: usize, max: usize) -> io::Result<()> {
+        self.handle.shared.set_threads(min, max)
     }
 
     /// The knobs that the pool was built with, each with its origin.
@@ -145,7 +179,7 @@ impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shared = &self.handle.shared;
         f.debug_struct("Pool")
-            .field("workers", &shared.remotes.len())
+            .field("workers", &shared.headcount)
             .field("idle", &shared.idle)
             .field("closing", &shared.lifecycle.is_closing())
             .finish_non_exhaustive()
@@ -155,53 +189,35 @@ impl fmt::Debug for Pool {
 /// What the clones of a [`Pool`] share; the last drop closes the pool.
 pub(crate) struct Handle {
     shared: Arc<Shared>,
-    /// All threads, until somebody joins them.
-    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Handle {
-            shared,
-            threads: Mutex::new(Some(Vec::new())),
-        }
-    }
-
-    /// Adds a thread that was started. While the pool is built only.
-    pub(crate) fn add_thread(&self, thread: JoinHandle<()>) {
-        if let Some(threads) = &mut *lock(&self.threads) {
-            threads.push(thread);
-        }
+        Handle { shared }
     }
 
     pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
-        self.shared.close();
-        if works_for(self.shared.id) {
+        let shared = &self.shared;
+        shared.close();
+        if works_for(shared.id) {
             return false;
         }
-        let threads = lock(&self.threads).take();
-        match (threads, timeout) {
-            (None, _) => {} // somebody else joins them
-            (Some(threads), None) => self.shared.lifecycle.join(threads),
-            (Some(threads), Some(_)) => self.join_elsewhere(threads),
-        }
-        self.shared.lifecycle.wait_until_joined(timeout)
+        if shared.lifecycle.begin_joining() {
+            match timeout {
+                None => shared.join_threads(),
+                Some(_) => self.join_elsewhere(),
+            }
+        } // else somebody else joins them
+        shared.lifecycle.wait_until_joined(timeout)
     }
 
     /// Joins on a thread made for it, since a join cannot be bounded.
-    fn join_elsewhere(&self, threads: Vec<JoinHandle<()>>) {
-        let threads = Arc::new(Mutex::new(threads));
-        let join = {
-            let (shared, threads) = (self.shared.clone(), threads.clone());
-            move || {
-                let threads = std::mem::take(&mut *lock(&threads));
-                shared.lifecycle.join(threads);
-            }
-        };
+    fn join_elsewhere(&self) {
+        let shared = self.shared.clone();
         let joiner = thread::Builder::new().name("runnext-join".into());
-        if joiner.spawn(join).is_err() {
+        if joiner.spawn(move || shared.join_threads()).is_err() {
             // No thread to be had. The caller's wait runs out then, and a later call may join.
-            *lock(&self.threads) = Some(std::mem::take(&mut *lock(&threads)));
+            self.shared.lifecycle.give_up_joining();
         }
     }
 }
@@ -229,12 +245,14 @@ pub(crate) struct Switches {
     pub(crate) steal_delay: Duration,
     pub(crate) spin_limit: u32,
     pub(crate) no_spin_threshold: usize,
-    /// How many workers may search at once.
-    pub(crate) search_limit: usize,
+    /// Whether workers that say that they block are made up for.
+    pub(crate) cooperative_blocking: bool,
+    /// Whether the gate finds out who blocks without saying so.
+    pub(crate) starvation_detection: bool,
 }
 
 impl Switches {
-    fn new(knobs: &Knobs, workers: usize) -> Self {
+    fn new(knobs: &Knobs) -> Self {
         Switches {
             run_next: knobs.run_next(),
             defer: knobs.defer_worker_requests(),
@@ -244,10 +262,19 @@ impl Switches {
             steal_delay: knobs.run_next_steal_delay(),
             spin_limit: knobs.spin_limit(),
             no_spin_threshold: knobs.spurious_dispatch_no_spin_threshold(),
-            search_limit: (workers / 2).max(1),
+            cooperative_blocking: knobs.cooperative_blocking(),
+            starvation_detection: knobs.starvation_detection(),
         }
     }
+
+    /// Whether the pool has a gate.
+    pub(crate) fn gate(&self) -> bool {
+        self.defer || self.cooperative_blocking || self.starvation_detection
+    }
 }
+
+/// The largest number of workers. Each keeps 48 bytes for each other one.
+pub(crate) const MAX_WORKERS: usize = 4096;
 
 /// Tells pools apart, also one that is gone from one that lies at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,35 +295,46 @@ impl PoolId {
 pub(crate) struct Shared {
     pub(crate) id: PoolId,
     pub(crate) switches: Switches,
-    pub(crate) remotes: Box<[Arc<Remote>]>,
+    pub(crate) remotes: Remotes,
+    pub(crate) headcount: Headcount,
+    pub(crate) crew: Crew,
     pub(crate) idle: Idle,
     pub(crate) gate: Gate,
+    pub(crate) reports: Reports,
     pub(crate) injector: Injector<Runnable>,
     pub(crate) lifecycle: Lifecycle,
     pub(crate) registry: Registry,
     outside: Outside,
-    knobs: Knobs,
+    pub(crate) knobs: Knobs,
 }
 
 impl Shared {
-    /// The state of a pool whose workers are `remotes`.
-    pub(crate) fn new(knobs: Knobs, remotes: Vec<Remote>) -> Self {
-        let workers = remotes.len();
-        Shared {
+    /// The state of a pool whose workers are about to be started.
+    pub(crate) fn new(knobs: Knobs, threads: ThreadSettings, hooks: Hooks) -> Self {
+        let (min, max) = (knobs.min_threads(), knobs.max_threads().min(MAX_WORKERS));
+        let shared = Shared {
             id: PoolId::next(),
-            switches: Switches::new(&knobs, workers),
-            remotes: remotes.into_iter().map(Arc::new).collect(),
-            idle: Idle::new(workers),
-            gate: Gate::default(),
+            switches: Switches::new(&knobs),
+            remotes: Remotes::new(max),
+            headcount: Headcount::new(min, max),
+            crew: Crew::new(threads, hooks),
+            idle: Idle::new(max),
+            gate: Gate::new(knobs.stalled_work(), knobs.defer_worker_requests()),
+            reports: Reports::default(),
             injector: Injector::new(),
-            lifecycle: Lifecycle::new(workers),
-            registry: Registry::new(workers),
+            lifecycle: Lifecycle::new(),
+            registry: Registry::new(min),
             outside: Outside::default(),
             knobs,
+        };
+        if !shared.switches.gate() {
+            shared.idle.without_gate();
         }
+        shared
     }
 
     /// See [`Pool::spawn`].
+    #[track_caller]
     pub(crate) fn spawn<F>(self: &Arc<Self>, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -323,11 +361,15 @@ impl Shared {
     /// Queues a task globally. Any thread.
     pub(crate) fn inject(&self, task: Runnable) {
         self.injector.push(task);
-        let woke = self.idle.request();
+        let answer = self.idle.request();
         // Relaxed: counters.
         self.outside.remote_schedules.fetch_add(1, Ordering::Relaxed);
-        if woke {
-            self.outside.wakes_requested.fetch_add(1, Ordering::Relaxed);
+        match answer {
+            Answer::Woke => {
+                self.outside.wakes_requested.fetch_add(1, Ordering::Relaxed);
+            }
+            Answer::NobodyIdle => self.wake_gate(),
+            Answer::Absorbed => {}
         }
     }
 
@@ -347,20 +389,40 @@ impl Shared {
         )
     }
 
-    /// Sees to it that the gate is awake, if this pool defers. Any thread.
+    /// Sees to it that the gate is awake, if this pool has one. Any thread.
     pub(crate) fn wake_gate(&self) {
-        let promise = self.switches.watch == runnext_knobs::Watch::Gate;
-        if self.switches.defer && self.idle.wake_gate(promise) {
+        let promise = self.switches.defer && self.switches.watch == runnext_knobs::Watch::Gate;
+        if self.idle.wake_gate(promise) {
             self.gate.wake();
         }
+    }
+
+    /// Sees to it that somebody watches from now on, if this pool defers. A worker that begins to run.
+    pub(crate) fn begin_watch(&self) {
+        if self.switches.defer {
+            self.wake_gate();
+        }
+    }
+
+    /// Whether the gate has to stay awake: work waits, and nobody is there for whom it was requested.
+    /// Without deferral every push has requested somebody. Gate only.
+    pub(crate) fn needs_gate(&self) -> bool {
+        let counts = self.idle.counts();
+        let somebody_comes = counts.searching() + counts.parked() > 0;
+        (self.switches.defer || !somebody_comes) && self.has_work()
+    }
+
+    /// How many workers may search at once.
+    pub(crate) fn search_limit(&self) -> usize {
+        (self.headcount.get().min() / 2).max(1)
     }
 
     /// Hands the watch to the gate if a worker runs, since that worker may publish. A searcher that is
     /// about to leave.
     pub(crate) fn hand_over_watch(&self) {
         let counts = self.idle.counts();
-        if counts.searching() + counts.parked() < self.remotes.len() {
-            self.wake_gate();
+        if counts.searching() + counts.parked() < self.headcount.get().live() {
+            self.begin_watch();
         }
     }
 
@@ -376,7 +438,7 @@ impl Shared {
     pub(crate) fn many_run(&self) -> bool {
         let counts = self.idle.counts();
         let idle = counts.searching() + counts.parked();
-        self.remotes.len().saturating_sub(idle) > self.switches.no_spin_threshold
+        self.headcount.get().live().saturating_sub(idle) > self.switches.no_spin_threshold
     }
 
     fn count_spawned_outside(&self) {
@@ -395,9 +457,9 @@ impl Shared {
     }
 
     /// Registers a task that has to wait. Any thread, within the task's poll.
-    pub(crate) fn register(&self, waker: &Waker) -> Entry {
-        let shard = Worker::with_own(self, |worker| worker.map_or(0, |worker| worker.index));
-        let entry = self.registry.insert(shard, waker.clone());
+    pub(crate) fn register(&self, waker: &Waker, spawned_at: &'static Location<'static>) -> Entry {
+        let index = Worker::with_own(self, |worker| worker.map_or(0, |worker| worker.index));
+        let entry = self.registry.insert(index, waker.clone(), spawned_at);
         if self.lifecycle.is_closing() {
             // A thread that cancels may have been here already: queue it for the next one.
             waker.wake_by_ref();
@@ -406,7 +468,7 @@ impl Shared {
     }
 
     /// Futures that exist. Finished are read first, so that the difference is never negative.
-    fn live_tasks(&self) -> u64 {
+    pub(crate) fn live_tasks(&self) -> u64 {
         let on_workers = |count: fn(&Remote) -> u64| {
             let counts = self.remotes.iter().map(|remote| count(remote));
             counts.sum::<u64>()
@@ -424,7 +486,8 @@ impl Shared {
         let first = self.lifecycle.close();
         self.gate.wake();
         let idle = self.idle.wake_all();
-        let running_elsewhere = self.remotes.len() > usize::from(works_for(self.id));
+        self.wake_spares();
+        let running_elsewhere = self.headcount.get().live() > usize::from(works_for(self.id));
         if first && idle == 0 && running_elsewhere {
             self.cancel_elsewhere();
         }
@@ -446,19 +509,26 @@ impl Shared {
 
     /// A worker has flushed its queues and polls no more; the last one drops what is left.
     pub(crate) fn leave(&self) {
-        self.cancel_waiting();
-        let still_active = self.lifecycle.leave();
-        if still_active == 0 {
+        if self.lifecycle.is_closing() {
+            self.cancel_waiting();
+        }
+        if self.headcount.leave() == 0 {
             self.drop_everything();
-        } else if still_active + 1 == self.remotes.len() {
+        } else if self.lifecycle.is_closing() && self.lifecycle.begin_cancelling() {
             self.cancel_until_all_leave();
         }
+    }
+
+    /// Joins every thread of the pool, which is closing. Once.
+    fn join_threads(&self) {
+        let threads = std::iter::from_fn(|| self.crew.take_thread());
+        self.lifecycle.join(threads);
     }
 
     /// As [`leave`](Self::leave), for a worker whose thread could not be started: of a pool that nobody has
     /// seen yet, so nothing is there to be cancelled.
     pub(crate) fn leave_unstarted(&self) {
-        self.lifecycle.leave();
+        self.headcount.leave();
     }
 
     /// Goes on cancelling while a poll may wait for what it has queued, perhaps just now (L4).
@@ -466,7 +536,7 @@ impl Shared {
         const LONGEST_PAUSE: Duration = Duration::from_millis(10);
         let mut pause = Duration::from_micros(50);
         self.cancel_waiting();
-        while self.lifecycle.is_active() {
+        while self.headcount.get().live() > 0 {
             thread::sleep(pause);
             pause = (2 * pause).min(LONGEST_PAUSE);
             self.cancel_waiting();
@@ -481,7 +551,7 @@ impl Shared {
         while let Some(task) = self.injector.pop() {
             drop(task); // Unwind: destructors of futures are contained, see `task`
         }
-        for remote in &self.remotes {
+        for remote in self.remotes.iter() {
             // Unwind: as above.
             while let Some(task) = remote.slot.steal().or_else(|| remote.queue.steal()) {
                 drop(task);
@@ -493,6 +563,7 @@ impl Shared {
     /// that whatever the destructors wake goes to the injector and is dropped here as well.
     fn drop_everything(&self) {
         const PAUSE: Duration = Duration::from_micros(50);
+        self.crew.drop_hooks();
         while self.live_tasks() > 0 {
             // Some other thread is between waking a task and queuing it, or drops a future.
             thread::sleep(PAUSE);
@@ -505,14 +576,16 @@ impl Shared {
     }
 
     fn stats(&self) -> Stats {
-        let counts = self.idle.counts();
+        let (counts, heads) = (self.idle.counts(), self.headcount.get());
         let workers: Vec<WorkerStats> = self.remotes.iter().map(|remote| remote.stats()).collect();
         let mut total = WorkerStats::default();
         workers.iter().for_each(|worker| total.accumulate(worker));
         // Relaxed: counters.
         let outside = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Stats {
-            workers_count: self.remotes.len(),
+            workers_count: heads.live(),
+            blocked_workers: heads.blocked(),
+            spare_workers: self.crew.spares(),
             searching_workers: counts.searching(),
             parked_workers: counts.parked(),
             live_tasks_count: self.live_tasks() as usize,
@@ -522,6 +595,9 @@ impl Shared {
             gate_ticks: outside(&self.gate.ticks),
             stall_rescues: outside(&self.gate.stall_rescues),
             gate_rescues: outside(&self.gate.gate_rescues),
+            injected_workers: outside(&self.crew.injected),
+            retired_workers: outside(&self.crew.retired),
+            failed_thread_starts: outside(&self.crew.failed_starts),
             total,
             workers,
         }

@@ -38,7 +38,7 @@ use crate::pool::Shared;
 use crate::spin::Backoff;
 use crate::sync::now;
 use crate::task::Runnable;
-use crate::worker::Worker;
+use crate::worker::{Activity, Worker};
 
 #[cfg(test)]
 mod tests;
@@ -83,38 +83,48 @@ enum Look {
 /// What a worker needs to search; it keeps it between searches.
 #[derive(Debug)]
 pub(crate) struct Searcher {
-    slots: Box<[Sighting]>,
-    queues: Box<[Sighting]>,
+    slots: Vec<Sighting>,
+    queues: Vec<Sighting>,
     /// Searches so far.
     searches: u64,
     rng: fastrand::Rng,
 }
 
 impl Searcher {
-    pub(crate) fn new(worker: &Worker) -> Self {
-        let nothing_seen = || worker.shared.remotes.iter().map(|_| Sighting::default());
+    pub(crate) fn new() -> Self {
         Searcher {
-            slots: nothing_seen().collect(),
-            queues: nothing_seen().collect(),
+            slots: Vec::new(),
+            queues: Vec::new(),
             searches: 0,
             rng: fastrand::Rng::new(),
         }
     }
 
-    /// Searches and sleeps until there is a task; `None` once the pool closes. Worker thread only.
+    /// Searches and sleeps until there is a task; `None` once the pool closes or the worker has given way.
+    /// Worker thread only.
     #[cold]
     pub(crate) fn search(&mut self, worker: &Worker) -> Option<Runnable> {
+        worker.remote().set_activity(Activity::Searching);
+        let task = self.search_and_sleep(worker);
+        worker.remote().set_activity(Activity::Running);
+        task
+    }
+
+    fn search_and_sleep(&mut self, worker: &Worker) -> Option<Runnable> {
+        if worker.gives_way() {
+            return None;
+        }
         let shared = &*worker.shared;
         let counters = &worker.remote().counters;
         self.searches = counters.searches.bump();
-        let mut searching = shared.idle.start_searching(shared.switches.search_limit);
+        let mut searching = shared.idle.start_searching(shared.search_limit());
         let mut woken = false;
         let mut backoff = Backoff::new(shared.switches.spin_limit);
         while !shared.lifecycle.is_closing() {
             if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
-                worker.count_wake(shared.idle.stop_searching(|| shared.has_unwatched_work()));
+                worker.heed(shared.idle.stop_searching(|| shared.has_unwatched_work()));
                 if !shared.switches.lazy_dispatch {
-                    shared.wake_gate();
+                    shared.begin_watch();
                 }
                 return Some(task);
             }
@@ -123,9 +133,15 @@ impl Searcher {
                 shared.gate.somebody_parks();
                 shared.lifecycle.is_closing() || shared.has_unwatched_work()
             };
+            worker.remote().set_activity(Activity::Parked);
             woken = shared.idle.park(worker.index, searching, work_left);
+            worker.remote().set_activity(Activity::Searching);
             counters.park_count.add(u64::from(woken));
             searching = true;
+            if worker.gives_way() {
+                worker.heed(shared.idle.stop_searching(|| shared.has_work()));
+                return None;
+            }
             backoff = match woken {
                 true => Backoff::new(shared.switches.spin_limit),
                 false => Backoff::patient(shared.switches.spin_limit),
@@ -176,7 +192,9 @@ impl Searcher {
         if let Some(task) = worker.next_injected() {
             return Look::Task(task);
         }
-        let workers = self.slots.len();
+        let workers = worker.shared.remotes.len();
+        self.slots.resize_with(workers, Sighting::default);
+        self.queues.resize_with(workers, Sighting::default);
         let start = self.rng.usize(0..workers);
         let others = (start..start + workers)
             .map(|i| i % workers)

@@ -90,8 +90,12 @@ pub(crate) struct Outside {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Worker threads.
+    /// Workers: those of the minimum, and one for each blocked one that is made up for.
     pub workers_count: usize,
+    /// Workers that are blocked now: in a section of [`blocking`](crate::blocking), or found so by the gate.
+    pub blocked_workers: usize,
+    /// Threads that wait, with no work of theirs, to be workers again.
+    pub spare_workers: usize,
     /// Workers that search for work now.
     pub searching_workers: usize,
     /// Workers that sleep now.
@@ -111,9 +115,15 @@ pub struct Stats {
     /// Parked workers woken by the gate for work that nobody had come for within 100 ms. Other than
     /// zero on a machine that was not stopped meanwhile is a fault of this crate: please report it.
     pub gate_rescues: u64,
+    /// Workers added, as threads or out of the spares, since the pool was built.
+    pub injected_workers: u64,
+    /// Threads that have ended after waiting as a spare for `ThreadTimeoutMs`.
+    pub retired_workers: u64,
+    /// Threads that could not be started since the pool was built; each is tried again while work waits.
+    pub failed_thread_starts: u64,
     /// The sum over all workers.
     pub total: WorkerStats,
-    /// Each worker on its own, by index.
+    /// Each worker on its own, by index; those whose thread has ended included.
     pub workers: Vec<WorkerStats>,
 }
 
@@ -123,10 +133,12 @@ impl fmt::Display for Stats {
         let total = &self.total;
         writeln!(
             f,
-            "workers {} (searching {}, parked {}), live tasks {}, queued {} local + {} global",
+            "workers {} (searching {}, parked {}, blocked {}; spares {}), live tasks {}, queued {} local + {} global",
             self.workers_count,
             self.searching_workers,
             self.parked_workers,
+            self.blocked_workers,
+            self.spare_workers,
             self.live_tasks_count,
             total.local_queue_depth,
             self.injection_queue_depth,
@@ -143,8 +155,13 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "gate: ticks {}, stall rescues {}, gate rescues {}",
-            self.gate_ticks, self.stall_rescues, self.gate_rescues,
+            "gate: ticks {}, stall rescues {}, gate rescues {}; workers injected {}, retired {}, not started {}",
+            self.gate_ticks,
+            self.stall_rescues,
+            self.gate_rescues,
+            self.injected_workers,
+            self.retired_workers,
+            self.failed_thread_starts,
         )?;
         write!(
             f,

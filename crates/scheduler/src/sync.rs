@@ -17,7 +17,8 @@
 mod imp {
     pub(crate) use std::hint::spin_loop;
     pub(crate) use std::sync::atomic::{
-        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+        compiler_fence, fence,
     };
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
@@ -160,7 +161,8 @@ pub(crate) struct Parker {
 }
 
 impl Parker {
-    /// Says whom to wake. Once, by the thread that will park, before it does.
+    /// Says whom to wake. By the thread that will park, before it does; another may follow it when it is
+    /// gone.
     pub(crate) fn register(&self) {
         self.sleeper.register();
     }
@@ -173,13 +175,14 @@ impl Parker {
         }
     }
 
-    /// Sleeps until an `unpark`, at most for `time`, perhaps less. The registered thread only.
+    /// Sleeps until an `unpark`, at most for `time`, perhaps less. True if it was unparked. The registered
+    /// thread only.
     #[cfg(not(runnext_loom))]
-    pub(crate) fn park_timeout(&self, time: std::time::Duration) {
+    pub(crate) fn park_timeout(&self, time: std::time::Duration) -> bool {
         // Ordering: Acquire pairs with the release in `unpark`.
-        if !self.unparked.swap(false, Ordering::Acquire) {
+        self.unparked.swap(false, Ordering::Acquire) || {
             thread::park_timeout(time);
-            self.unparked.swap(false, Ordering::Acquire);
+            self.unparked.swap(false, Ordering::Acquire)
         }
     }
 
@@ -195,14 +198,12 @@ impl Parker {
 /// A thread that may sleep; it may wake for no reason, but no wake is lost.
 #[cfg(not(runnext_loom))]
 #[derive(Debug, Default)]
-struct Sleeper(std::sync::OnceLock<thread::Thread>);
+struct Sleeper(Mutex<Option<thread::Thread>>);
 
 #[cfg(not(runnext_loom))]
 impl Sleeper {
     fn register(&self) {
-        let first = self.0.set(thread::current()).is_ok();
-        debug_assert!(first, "a thread registers once");
-        full_barrier(); // pairs with the one in `wake`
+        *lock(&self.0) = Some(thread::current());
     }
 
     fn sleep(&self) {
@@ -210,9 +211,10 @@ impl Sleeper {
     }
 
     fn wake(&self) {
-        // Either we see the thread, or it sees, after it has registered, that it was unparked.
-        full_barrier();
-        if let Some(thread) = self.0.get() {
+        // Either we see the thread, or it sees, after it has registered, that it was unparked: the lock
+        // orders the two.
+        let thread = lock(&self.0).clone();
+        if let Some(thread) = thread {
             thread.unpark();
         }
     }

@@ -25,6 +25,7 @@
 use std::fmt;
 use std::future::Future;
 use std::mem::ManuallyDrop;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -54,21 +55,36 @@ pub(crate) type Runnable = async_task::Runnable<Meta>;
 /// What the pool keeps with each task.
 pub struct Meta {
     pool: Arc<Shared>,
+    spawned_at: &'static Location<'static>,
+}
+
+impl Meta {
+    /// Where the task was spawned: the nearest caller outside of this crate that does not pass its own
+    /// caller on (`#[track_caller]`).
+    pub fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
+    }
 }
 
 impl fmt::Debug for Meta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Meta").finish_non_exhaustive()
+        f.debug_struct("Meta")
+            .field("spawned_at", &self.spawned_at)
+            .finish_non_exhaustive()
     }
 }
 
 /// Makes a task of `future`. The caller counts it as spawned and schedules it, or drops it.
+#[track_caller]
 pub(crate) fn build<F>(pool: &Arc<Shared>, future: F) -> (Runnable, Task<F::Output>)
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let meta = Meta { pool: pool.clone() };
+    let meta = Meta {
+        pool: pool.clone(),
+        spawned_at: Location::caller(),
+    };
     let builder = async_task::Builder::new()
         .propagate_panic(true)
         .metadata(meta);
@@ -113,7 +129,7 @@ impl<'meta, F> Tracked<'meta, F> {
 
     #[cold]
     fn register(&mut self, waker: &Waker) {
-        self.entry = Some(self.meta.pool.register(waker));
+        self.entry = Some(self.meta.pool.register(waker, self.meta.spawned_at));
     }
 }
 
@@ -154,7 +170,14 @@ impl<F> Drop for Tracked<'_, F> {
 /// Sharded by worker: a task registers where it first had to wait, mostly without contention.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    shards: Box<[Mutex<Slab<Waker>>]>,
+    shards: Box<[Mutex<Slab<Waiting>>]>,
+}
+
+/// A task that has waited.
+#[derive(Debug)]
+struct Waiting {
+    waker: Waker,
+    spawned_at: &'static Location<'static>,
 }
 
 /// Where a task's waker is kept.
@@ -165,7 +188,7 @@ pub(crate) struct Entry {
 }
 
 impl Registry {
-    /// One shard for each worker.
+    /// One shard for each of `workers`; more than those share.
     pub(crate) fn new(workers: usize) -> Self {
         let shards = (0..workers).map(|_| Mutex::new(Slab::new()));
         Registry {
@@ -173,22 +196,40 @@ impl Registry {
         }
     }
 
-    /// Keeps `waker` in `shard`. Any thread.
-    pub(crate) fn insert(&self, shard: usize, waker: Waker) -> Entry {
-        let key = lock(&self.shards[shard]).insert(waker);
+    /// Keeps `waker` for worker `index`. Any thread.
+    pub(crate) fn insert(
+        &self,
+        index: usize,
+        waker: Waker,
+        spawned_at: &'static Location<'static>,
+    ) -> Entry {
+        let shard = index % self.shards.len();
+        let key = lock(&self.shards[shard]).insert(Waiting { waker, spawned_at });
         Entry { shard, key }
     }
 
+    /// Where the tasks were spawned. Any thread.
+    pub(crate) fn spawn_places(&self) -> Vec<&'static Location<'static>> {
+        let mut places = Vec::new();
+        for shard in &self.shards {
+            places.extend(lock(shard).iter().map(|(_, waiting)| waiting.spawned_at));
+        }
+        places
+    }
+
     fn remove(&self, entry: &Entry) {
-        let waker = lock(&self.shards[entry.shard]).remove(entry.key);
-        drop(waker); // outside the lock
+        let waiting = lock(&self.shards[entry.shard]).remove(entry.key);
+        drop(waiting); // outside the lock
     }
 
     /// Wakes every registered task, so that each is queued. Any thread.
     pub(crate) fn wake_all(&self) {
         for shard in &self.shards {
             // Cloned first: a wake may not run under a lock.
-            let wakers: Vec<Waker> = lock(shard).iter().map(|(_, waker)| waker.clone()).collect();
+            let wakers: Vec<Waker> = {
+                let shard = lock(shard);
+                shard.iter().map(|(_, waiting)| waiting.waker.clone()).collect()
+            };
             wakers.into_iter().for_each(Waker::wake);
         }
     }

@@ -58,25 +58,37 @@ const SHORTEST: Duration = Duration::from_micros(5);
 
 /// What a look reads.
 pub(crate) trait View {
+    /// How many workers there are to look at, by index.
+    fn workers(&self) -> usize;
     /// The worker's polls so far, and whether its slot is full.
     fn slot(&self, worker: usize) -> (u64, bool);
     /// Whether anything waits in the worker's local queue.
     fn queue_waits(&self, worker: usize) -> bool;
     /// Whether anything waits in the injector.
     fn injector_waits(&self) -> bool;
-    /// How many workers search, and how many are parked.
-    fn idle(&self) -> (usize, usize);
+    /// What the workers do.
+    fn idlers(&self) -> Idlers;
+}
+
+/// How many workers do what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idlers {
+    pub(crate) searching: usize,
+    pub(crate) parked: usize,
+    pub(crate) running: usize,
 }
 
 /// What a look asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Let thieves take the worker's item at once while its poll counter is at most `through`, and
-    /// ask for another worker; `again` if that has been done for this poll already.
+    /// ask for another worker; `again` if that has been done for this poll already. The poll has been seen
+    /// for `stalled`.
     Rescue {
         worker: usize,
         through: u64,
         again: bool,
+        stalled: Duration,
     },
     /// From now on thieves may take what waits in the worker's slot then.
     Allow { worker: usize, steals: Steals },
@@ -108,6 +120,15 @@ struct Sight {
 }
 
 impl Sight {
+    fn new(now: Instant) -> Self {
+        Sight {
+            polls: 0,
+            since: now,
+            rescued: false,
+            steals: Steals::Delayed,
+        }
+    }
+
     fn allow(&mut self, worker: usize, steals: Steals, act: &mut impl FnMut(Step)) {
         if std::mem::replace(&mut self.steals, steals) != steals {
             act(Step::Allow { worker, steals });
@@ -119,7 +140,9 @@ impl Sight {
 #[derive(Debug)]
 pub(crate) struct Watch {
     interval: Duration,
-    workers: Box<[Sight]>,
+    /// Whether somebody has to watch while others are idle.
+    defers: bool,
+    workers: Vec<Sight>,
     /// How long a counter has to have been standing still: what the last look was to be followed by.
     /// A look may come sooner, when somebody parks or the gate is woken for something else.
     patience: Duration,
@@ -147,18 +170,13 @@ struct Findings {
 }
 
 impl Watch {
-    /// A watch over `workers` workers that looks every `interval`.
-    pub(crate) fn new(workers: usize, interval: Duration, now: Instant) -> Self {
+    /// A watch that looks every `interval`; over what only the gate looks after if the pool `defers`.
+    pub(crate) fn new(interval: Duration, defers: bool, now: Instant) -> Self {
         let interval = interval.max(SHORTEST);
-        let sight = Sight {
-            polls: 0,
-            since: now,
-            rescued: false,
-            steals: Steals::Delayed,
-        };
         Watch {
             interval,
-            workers: vec![sight; workers].into(),
+            defers,
+            workers: Vec::new(),
             patience: interval,
             fresh: FRESH,
             seldom: ALL_RUN,
@@ -182,11 +200,16 @@ impl Watch {
     pub(crate) fn look(&mut self, view: &impl View, now: Instant, mut act: impl FnMut(Step)) -> Next {
         let elapsed = now.saturating_duration_since(self.looked_at);
         let mut found = Findings::default();
+        self.workers.resize(view.workers(), Sight::new(now));
         for worker in 0..self.workers.len() {
             self.look_at(worker, view, now, &mut found, &mut act);
         }
-        let (searching, parked) = view.idle();
-        let running = self.workers.len().saturating_sub(searching + parked);
+        let idlers = view.idlers();
+        let Idlers {
+            searching,
+            parked,
+            running,
+        } = idlers;
         let busy = elapsed * u32::try_from(running).unwrap_or(u32::MAX);
         self.sharing.observe(now, found.polls, busy, found.slow);
         found.unpromised |= view.injector_waits();
@@ -199,7 +222,7 @@ impl Watch {
         if found.polls > 0 {
             self.moved_at = now;
         }
-        let next = self.next(&found, parked, now);
+        let next = self.next(&found, idlers, now);
         if next == Next::Sleep {
             for (worker, sight) in self.workers.iter_mut().enumerate() {
                 sight.allow(worker, Steals::Delayed, &mut act); // nobody would come to rescue
@@ -239,15 +262,17 @@ impl Watch {
         let queue_waits = view.queue_waits(worker);
         found.stands = true;
         found.waits |= slot_full || queue_waits;
-        if now.saturating_duration_since(sight.since) < self.patience {
+        let stalled = now.saturating_duration_since(sight.since);
+        if stalled < self.patience {
             return;
         }
-        if slot_full || (queue_waits && view.idle().0 > 0) {
+        if slot_full || (queue_waits && view.idlers().searching > 0) {
             let again = std::mem::replace(&mut sight.rescued, true);
             act(Step::Rescue {
                 worker,
                 through: polls,
                 again,
+                stalled,
             });
         } else {
             found.unpromised |= queue_waits;
@@ -268,10 +293,17 @@ impl Watch {
         lost
     }
 
-    fn next(&mut self, found: &Findings, parked: usize, now: Instant) -> Next {
-        let all_parked = parked == self.workers.len();
+    /// How long `worker` has been seen in its poll number `polls`, if the last look saw it in that.
+    pub(crate) fn poll_age(&self, worker: usize, polls: u64, now: Instant) -> Option<Duration> {
+        let sight = self.workers.get(worker).filter(|sight| sight.polls == polls)?;
+        Some(now.saturating_duration_since(sight.since))
+    }
+
+    fn next(&mut self, found: &Findings, idlers: Idlers, now: Instant) -> Next {
+        let parked = idlers.parked;
+        let all_parked = parked > 0 && idlers.running + idlers.searching == 0;
         let quiet = all_parked || now.saturating_duration_since(self.moved_at) >= QUIET;
-        if quiet && !found.waits {
+        if (quiet && !found.waits) || (!self.defers && parked > 0) {
             return Next::Sleep;
         }
         let trying = self.sharing.is_trying(now);

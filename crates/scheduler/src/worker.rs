@@ -35,19 +35,23 @@
 //!   the queues, puts it there with a request of its own before it polls anything else.
 
 use std::cell::Cell;
+use std::panic::Location;
 use std::ptr;
 
 use crossbeam_utils::CachePadded;
+use crossbeam_utils::atomic::AtomicCell;
 
 use crate::contain::contain;
+use crate::idle::Answer;
 use crate::pool::{PoolId, Shared};
 use crate::queue::{self, Local, Stealer};
 use crate::search::Searcher;
 use crate::share::Steals;
 use crate::slot::{Slot, Thief};
 use crate::stats::{Counters, WorkerStats};
-use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
-use crate::task::Runnable;
+use crate::suspect::ThreadId;
+use crate::sync::{Arc, AtomicBool, AtomicU8, AtomicU64, Ordering};
+use crate::task::{Meta, Runnable};
 
 /// Polls until the queues come before the slot. Prime, so that it does not fall into step with a
 /// workload (Go and tokio use the same for their global queue).
@@ -73,6 +77,29 @@ pub(crate) fn works_for(pool: PoolId) -> bool {
     EMPLOYER.get() == pool
 }
 
+/// What a worker does, roughly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Activity {
+    /// No thread works here, or it is a spare.
+    Away,
+    /// It runs tasks.
+    Running,
+    /// It looks for work.
+    Searching,
+    /// It sleeps until there is work.
+    Parked,
+}
+
+/// Why a worker's loop has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The pool closes.
+    Closing,
+    /// There are more workers than there should be.
+    GaveWay,
+}
+
 /// What others may touch of a worker.
 #[derive(Debug)]
 pub(crate) struct Remote {
@@ -81,6 +108,8 @@ pub(crate) struct Remote {
     pub(crate) slot: Thief<Runnable>,
     pub(crate) queue: CachePadded<Stealer<Runnable>>,
     pub(crate) counters: CachePadded<Counters>,
+    /// Where the task was spawned that is polled, or was last. Beside the counters, whose line the owner has anyway.
+    polled: AtomicCell<Option<&'static Location<'static>>>,
     /// Up to which poll of the worker its items may be taken at once: the gate knows its polls to be
     /// long. A poll, not the item, so that it need not be taken back.
     stealable_through: AtomicU64,
@@ -88,6 +117,13 @@ pub(crate) struct Remote {
     kept: AtomicBool,
     /// In which poll the worker says to be blocked (`blocking`); 0 for none, polls count from 1.
     blocked_in: AtomicU64,
+    /// In which poll the gate has found the worker blocked, and counted it; 0 for none.
+    found_blocked_in: AtomicU64,
+    /// The worker's thread, as the system knows it.
+    pub(crate) thread: ThreadId,
+    activity: AtomicU8,
+    /// The last poll whose stall was reported.
+    reported: AtomicU64,
 }
 
 /// A worker's own ends of what it shares with thieves.
@@ -106,9 +142,14 @@ impl Ends {
             slot: slot.thief(),
             queue: CachePadded::new(stealer),
             counters: CachePadded::default(),
+            polled: AtomicCell::new(None),
+            reported: AtomicU64::new(0),
             stealable_through: AtomicU64::new(0),
             kept: AtomicBool::new(false),
             blocked_in: AtomicU64::new(0),
+            found_blocked_in: AtomicU64::new(0),
+            thread: ThreadId::default(),
+            activity: AtomicU8::new(Activity::Away as u8),
         };
         (Ends { slot, queue }, remote)
     }
@@ -160,6 +201,70 @@ impl Remote {
         self.kept.load(Ordering::Relaxed) && !self.allows_steals(self.slot.polls())
     }
 
+    /// Says what the worker does now. Worker thread only.
+    pub(crate) fn set_activity(&self, activity: Activity) {
+        // Relaxed: a hint for whoever looks on.
+        self.activity.store(activity as u8, Ordering::Relaxed);
+    }
+
+    /// What the worker does, momentarily. Any thread.
+    pub(crate) fn activity(&self) -> Activity {
+        // Relaxed: see `set_activity`.
+        let activity = self.activity.load(Ordering::Relaxed);
+        let all = [Activity::Running, Activity::Searching, Activity::Parked];
+        let known = all.into_iter().find(|known| *known as u8 == activity);
+        known.unwrap_or(Activity::Away)
+    }
+
+    /// Marks the worker as blocked in the poll of this number; false if it was marked already. Then the caller
+    /// need not count. Gate only.
+    pub(crate) fn mark_blocked(&self, polls: u64) -> bool {
+        // Relaxed: the swap alone says who has to count.
+        polls != 0 && self.found_blocked_in.swap(polls, Ordering::Relaxed) == 0
+    }
+
+    /// Takes the gate's mark back, if there is one: then the caller has to count. Any thread.
+    pub(crate) fn unmark_blocked(&self) -> bool {
+        // Relaxed: as above.
+        self.is_marked_blocked() && self.found_blocked_in.swap(0, Ordering::Relaxed) != 0
+    }
+
+    /// Whether the gate has found the worker blocked. Any thread.
+    pub(crate) fn is_marked_blocked(&self) -> bool {
+        // Relaxed: as above.
+        self.found_blocked_in.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the worker has gone on since the gate has found it blocked. Any thread.
+    pub(crate) fn is_mark_stale(&self) -> bool {
+        // Relaxed: as above.
+        let found = self.found_blocked_in.load(Ordering::Relaxed);
+        found != 0 && (found != self.slot.polls() || self.activity() != Activity::Running)
+    }
+
+    /// Whether the worker is known to be blocked in the poll of this number. Any thread.
+    pub(crate) fn is_blocked(&self, polls: u64) -> bool {
+        // Relaxed: as above.
+        let found = self.found_blocked_in.load(Ordering::Relaxed);
+        self.says_blocked(polls) || (found != 0 && found == polls)
+    }
+
+    /// Where the task was spawned that the worker polls, or polled last. Any thread.
+    pub(crate) fn polled_task(&self) -> Option<&'static Location<'static>> {
+        self.polled.load()
+    }
+
+    /// Whether a stall of the poll of this number is to be reported: once. Gate only.
+    pub(crate) fn is_first_report(&self, polls: u64) -> bool {
+        // Relaxed: only the gate uses it.
+        self.reported.swap(polls, Ordering::Relaxed) != polls
+    }
+
+    /// Items that wait here, momentarily. Any thread.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.len() + usize::from(self.slot.is_full())
+    }
+
     pub(crate) fn stats(&self) -> WorkerStats {
         let mut stats = WorkerStats::default();
         self.counters.copy_into(&mut stats);
@@ -181,6 +286,9 @@ pub(crate) struct Worker {
     /// At which poll the queues come before the slot.
     turn_due: Cell<u64>,
     injector_had_turn: Cell<bool>,
+    gave_way: Cell<bool>,
+    /// An address near the begin of the thread's stack.
+    stack_begin: Cell<usize>,
 }
 
 impl Worker {
@@ -193,6 +301,8 @@ impl Worker {
             queue: ends.queue,
             turn_due: Cell::new(TURN),
             injector_had_turn: Cell::new(false),
+            gave_way: Cell::new(false),
+            stack_begin: Cell::new(0),
         }
     }
 
@@ -215,26 +325,99 @@ impl Worker {
         &self.remote
     }
 
-    /// Runs tasks until the pool closes, then hands back what is left. Worker thread only.
-    pub(crate) fn run(&self) {
+    /// The ends, to be worked with by another thread. Worker thread only.
+    pub(crate) fn into_ends(self) -> Ends {
+        Ends {
+            slot: self.slot,
+            queue: self.queue,
+        }
+    }
+
+    /// Runs tasks until the worker gives way or the pool closes, then hands back what is left. Worker thread
+    /// only.
+    pub(crate) fn run(&self) -> End {
+        let begin = 0_u8;
+        self.stack_begin.set((&raw const begin).addr());
         CURRENT.set(self);
-        let mut searcher = Searcher::new(self);
+        self.remote.set_activity(Activity::Running);
+        let mut searcher = Searcher::new();
         // Unwind: no panic is known to get here, async-task catches those of polls. If one does,
         // the worker was between two tasks and goes on: the pool never shrinks silently.
         while !contain(|| self.run_tasks(&mut searcher)) {}
         CURRENT.set(ptr::null());
         self.flush();
+        self.end_stale_marks();
+        match self.gave_way.replace(false) {
+            true => End::GaveWay,
+            false => End::Closing,
+        }
     }
 
     fn run_tasks(&self, searcher: &mut Searcher) {
         while let Some(task) = self.next(searcher) {
-            self.slot.begin_poll();
-            // Unwind: user code; see `run`. Nothing is held across it.
-            task.run();
+            self.poll(task);
         }
     }
 
-    /// The next task, or `None` once the pool closes.
+    #[inline]
+    fn poll(&self, task: Runnable) {
+        self.slot.begin_poll();
+        self.remote.polled.store(Some(task.metadata().spawned_at()));
+        // Unwind: user code; see `run`. Nothing is held across it.
+        task.run();
+    }
+
+    /// Polls the task whose metadata is at `awaited` within the current poll, if it waits on this worker and there is
+    /// stack left for it. Whether it did. Worker thread only, within a poll.
+    pub(crate) fn poll_in_place(&self, awaited: *const Meta) -> bool {
+        if !self.has_stack_left() {
+            return false;
+        }
+        let Some(task) = self.take_awaited(awaited) else {
+            return false;
+        };
+        let outer = self.remote.polled_task();
+        self.poll(task);
+        self.remote.polled.store(outer);
+        true
+    }
+
+    /// Whether less than half of the stack is used: a chain of tasks that each wait for the next one in place
+    /// must not overflow it.
+    fn has_stack_left(&self) -> bool {
+        let here = 0_u8;
+        let used = (&raw const here).addr().abs_diff(self.stack_begin.get());
+        used < self.shared.crew.settings.stack_size() / 2
+    }
+
+    /// Takes the task whose metadata is at `awaited` out of the slot or the local queue.
+    fn take_awaited(&self, awaited: *const Meta) -> Option<Runnable> {
+        /// A longer queue is not searched: others have been asked to come for it.
+        const LONGEST: usize = 64;
+        let is_awaited = |task: &Runnable| ptr::eq(task.metadata(), awaited);
+        match self.slot.take() {
+            Some(task) if is_awaited(&task) => return Some(task),
+            Some(other) => self.schedule(other, false), // as if it had just been woken
+            None => {}
+        }
+        let (waiting, mut found) = (self.remote.queue.len(), None);
+        if waiting > LONGEST {
+            return None;
+        }
+        for task in (0..waiting).map_while(|_| self.queue.pop()) {
+            if is_awaited(&task) {
+                found = Some(task);
+            } else {
+                self.queue.push(task);
+            }
+        }
+        if waiting > 0 {
+            self.request(); // whoever came for them meanwhile has not seen all
+        }
+        found
+    }
+
+    /// The next task, or `None` once the pool closes or the worker has given way.
     #[inline]
     fn next(&self, searcher: &mut Searcher) -> Option<Runnable> {
         if self.shared.lifecycle.is_closing() {
@@ -257,6 +440,10 @@ impl Worker {
     #[inline(never)]
     fn next_in_turn(&self) -> Option<Runnable> {
         self.turn_due.set(self.slot.polls() + TURN);
+        if self.is_one_too_many() {
+            self.flush();
+            return None; // and gives way, unless another worker has been quicker
+        }
         let Some(older) = self.next_queued() else {
             return self.next_in_slot();
         };
@@ -266,6 +453,32 @@ impl Worker {
             self.request();
         }
         Some(older)
+    }
+
+    /// Whether there are more workers than there should be. Worker thread only, between two polls.
+    pub(crate) fn is_one_too_many(&self) -> bool {
+        self.end_stale_marks();
+        self.shared.headcount.get().has_surplus()
+    }
+
+    /// Gives way if there are more workers than there should be: the loop then ends. Worker thread only, with nothing
+    /// in its slot and queue.
+    pub(crate) fn gives_way(&self) -> bool {
+        if self.is_one_too_many() {
+            self.gave_way.set(self.shared.headcount.try_give_way());
+        }
+        self.gave_way.get()
+    }
+
+    /// Between two polls nothing is blocked, whatever was said or found of the last one.
+    fn end_stale_marks(&self) {
+        // Relaxed: only the owner writes it.
+        if self.remote.blocked_in.load(Ordering::Relaxed) != 0 {
+            self.end_blocking(0);
+        }
+        if self.remote.unmark_blocked() {
+            self.shared.headcount.unblock();
+        }
     }
 
     fn next_queued(&self) -> Option<Runnable> {
@@ -290,7 +503,7 @@ impl Worker {
         let shared = &*self.shared;
         let (task, moved) = shared
             .injector
-            .take_share(shared.remotes.len(), &self.queue)?;
+            .take_share(shared.headcount.get().live(), &self.queue)?;
         self.remote()
             .counters
             .injector_polls
@@ -327,7 +540,7 @@ impl Worker {
         }
         if counts.parked() > 0 {
             self.wake_newest();
-        } else if self.shared.switches.defer {
+        } else if !counts.gate_is_awake() {
             self.wake_gate(); // all workers run
         }
         Ok(())
@@ -358,17 +571,22 @@ impl Worker {
 
     /// Asks for a worker after a push. Worker thread only.
     pub(crate) fn request(&self) {
-        self.count_wake(self.shared.idle.request());
+        self.heed(self.shared.idle.request());
     }
 
     #[cold]
     fn wake_newest(&self) {
-        self.count_wake(self.shared.idle.wake_newest());
+        self.heed(self.shared.idle.wake_newest());
     }
 
-    pub(crate) fn count_wake(&self, woke: bool) {
-        if woke {
-            self.remote().counters.wakes_requested.bump();
+    /// Counts and passes on what a request has brought.
+    pub(crate) fn heed(&self, answer: Answer) {
+        match answer {
+            Answer::Woke => {
+                self.remote().counters.wakes_requested.bump();
+            }
+            Answer::NobodyIdle => self.shared.wake_gate(),
+            Answer::Absorbed => {}
         }
     }
 
@@ -380,16 +598,30 @@ impl Worker {
     pub(crate) fn begin_blocking(&self) -> u64 {
         // Ordering: SeqCst, a full barrier as a request needs it: see `blocking`.
         let outer = self.remote.blocked_in.swap(self.slot.polls(), Ordering::SeqCst);
+        if outer == 0 && self.shared.switches.cooperative_blocking {
+            self.shared.headcount.block();
+        }
         if self.remote.has_work() {
             self.request();
+        }
+        if self.shared.nobody_comes() {
+            self.shared.wake_gate();
+            self.shared.gate.wake(); // from the long sleep too: another worker is due now
         }
         outer
     }
 
-    /// Ends the section. Worker thread only.
+    /// Ends the section, unless the end of its poll has. Worker thread only.
     pub(crate) fn end_blocking(&self, outer: u64) {
+        let blocked_in = &self.remote.blocked_in;
         // Relaxed: only the owner writes it.
-        self.remote.blocked_in.store(outer, Ordering::Relaxed);
+        if blocked_in.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        blocked_in.store(outer, Ordering::Relaxed);
+        if outer == 0 && self.shared.switches.cooperative_blocking {
+            self.shared.headcount.unblock();
+        }
     }
 
     /// Lets nothing wait behind a poll that is about to block: the other workers get it, or, once

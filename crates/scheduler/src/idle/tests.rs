@@ -5,15 +5,26 @@ mod loom;
 
 #[cfg(not(runnext_loom))]
 mod plain {
-    use crate::idle::{Counts, Idle};
+    use crate::idle::{Answer, Counts, Idle};
 
     fn counts(idle: &Idle) -> (usize, usize) {
         (idle.counts().searching(), idle.counts().parked())
     }
 
     #[test]
-    fn a_request_with_everybody_running_is_absorbed() {
-        assert!(!Idle::new(2).request());
+    fn a_request_with_everybody_running_wants_the_gate_unless_it_is_awake() {
+        let idle = Idle::new(2);
+        assert_eq!(idle.request(), Answer::NobodyIdle);
+        assert!(idle.wake_gate(false));
+        assert_eq!(idle.request(), Answer::Absorbed);
+    }
+
+    #[test]
+    fn without_a_gate_nobody_tries_to_wake_it() {
+        let idle = Idle::new(2);
+        idle.without_gate();
+        assert_eq!(idle.request(), Answer::Absorbed);
+        assert!(!idle.wake_gate(true));
     }
 
     #[test]
@@ -21,14 +32,16 @@ mod plain {
         let idle = Idle::new(3);
         idle.push(0, false);
         idle.push(1, false);
-        assert!(idle.request());
+        assert_eq!(idle.request(), Answer::Woke);
         assert_eq!(counts(&idle), (1, 1));
-        assert!(!idle.request(), "one wake in flight is enough");
-        idle.stop_searching(|| false);
-        assert!(
+        assert_eq!(
             idle.request(),
-            "the woken one found work: the next may be woken"
+            Answer::Absorbed,
+            "one wake in flight is enough"
         );
+        idle.stop_searching(|| false);
+        // The woken one has found work: the next may be woken.
+        assert_eq!(idle.request(), Answer::Woke);
         assert_eq!(counts(&idle), (1, 0));
     }
 
@@ -62,7 +75,11 @@ mod plain {
         idle.withdraw(0);
         assert_eq!(counts(&idle), (1, 0));
         idle.stop_searching(|| false);
-        assert!(!idle.request(), "nobody is parked any more");
+        assert_eq!(
+            idle.request(),
+            Answer::NobodyIdle,
+            "nobody is parked any more"
+        );
     }
 
     #[test]
@@ -70,7 +87,7 @@ mod plain {
         let idle = Idle::new(1);
         idle.register(0);
         idle.push(0, false);
-        assert!(idle.request());
+        assert_eq!(idle.request(), Answer::Woke);
         idle.withdraw(0); // does not hang: the request has unparked us
         assert_eq!(counts(&idle), (1, 0));
     }

@@ -1,6 +1,6 @@
 //! Tests of the watch on a virtual clock: nothing here sleeps or runs a thread.
 
-use super::{ALL_GET_ON, ALL_RUN, FRESH, LOST, LOST_LOOKS, Next, QUIET, Step, View, Watch};
+use super::{ALL_GET_ON, ALL_RUN, FRESH, Idlers, LOST, LOST_LOOKS, Next, QUIET, Step, View, Watch};
 use crate::share::Steals;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -45,6 +45,10 @@ impl Pool {
 }
 
 impl View for Pool {
+    fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
     fn slot(&self, worker: usize) -> (u64, bool) {
         (self.workers[worker].polls, self.workers[worker].slot_full)
     }
@@ -57,8 +61,12 @@ impl View for Pool {
         self.injector_waits
     }
 
-    fn idle(&self) -> (usize, usize) {
-        (self.searching, self.parked)
+    fn idlers(&self) -> Idlers {
+        Idlers {
+            searching: self.searching,
+            parked: self.parked,
+            running: self.workers.len().saturating_sub(self.searching + self.parked),
+        }
     }
 }
 
@@ -70,10 +78,10 @@ struct Gate {
 }
 
 impl Gate {
-    fn new(pool: &Pool) -> Self {
+    fn new() -> Self {
         let now = Instant::now();
         Gate {
-            watch: Watch::new(pool.workers.len(), INTERVAL, now),
+            watch: Watch::new(INTERVAL, true, now),
             now,
             steps: Vec::new(),
         }
@@ -81,7 +89,7 @@ impl Gate {
 
     /// A gate that has been awake for a while.
     fn awake(pool: &Pool) -> Self {
-        let mut gate = Self::new(pool);
+        let mut gate = Self::new();
         (0..FRESH).for_each(|_| {
             gate.look(pool, MICRO);
         });
@@ -126,14 +134,15 @@ fn g1_an_item_behind_a_long_poll_is_rescued_at_the_second_look() {
     gate.look(&pool, INTERVAL);
     assert_eq!(gate.steps, [], "a counter that moves fast is left alone");
     gate.look(&pool, INTERVAL);
-    let rescue = |again| Step::Rescue {
+    let rescue = |again, stalled| Step::Rescue {
         worker: 0,
         through: 1_000_000,
         again,
+        stalled,
     };
-    assert_eq!(gate.steps, [rescue(false)]);
+    assert_eq!(gate.steps, [rescue(false, INTERVAL)]);
     gate.look(&pool, INTERVAL);
-    assert_eq!(gate.steps, [rescue(true)], "it still waits");
+    assert_eq!(gate.steps, [rescue(true, 2 * INTERVAL)], "it still waits");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod auto_traits;
 mod bad_use;
+mod blocking;
 mod lifecycle;
 mod panics;
 mod properties;

@@ -71,9 +71,11 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
+    /// No more workers than said, so that a test that blocks knows how many there are.
     pub(crate) fn builder(&self) -> Builder {
         Builder::new()
             .threads(self.workers)
+            .max_threads(self.workers)
             .knobs(self.knobs.clone())
     }
 
@@ -130,12 +132,13 @@ pub(crate) fn assert_at_rest(pool: &Pool) {
     if !pool.knobs().run_next() {
         assert_no_slot(pool);
     }
-    if !pool.knobs().defer_worker_requests() {
+    assert_eq!(stats.blocked_workers, 0, "{stats:#?}");
+    if !pool.knobs().run_next() {
         assert_no_gate(pool);
     }
 }
 
-/// The switch `DeferWorkerRequests` is off, and the counters prove it.
+/// All switches are off, and the counters prove it.
 #[track_caller]
 pub(crate) fn assert_no_gate(pool: &Pool) {
     let stats = pool.stats();

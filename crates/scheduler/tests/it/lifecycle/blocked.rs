@@ -33,10 +33,10 @@ fn wait_for(task: Task<()>, blocks: &Sender<()>) {
 #[test]
 fn l4_a_shutdown_cancels_what_blocked_polls_wait_for() {
     on_each_pool(Workers::Any, |pool| {
-        let alive = Drops::default();
+        let (alive, workers) = (Drops::default(), pool.stats().workers_count);
         block_workers(pool, pending, &alive);
         assert!(pool.shutdown_timeout(LIMIT));
-        assert_eq!(alive.count(), pool.stats().workers_count);
+        assert_eq!(alive.count(), workers);
         assert_at_rest(pool);
     });
 }

@@ -52,8 +52,8 @@ fn l3_hooks_run_once_on_each_worker_before_the_shutdown_returns() {
         within(LIMIT, &pool.clone(), move || {
             meet(&pool);
             assert!(stopped.lock().unwrap().is_empty());
-            pool.shutdown();
             let workers = pool.stats().workers_count;
+            pool.shutdown();
             let expected: Vec<_> = (0..workers).map(|i| (i, format!("runnext-{i}"))).collect();
             assert_eq!(
                 (sorted(&started), sorted(&stopped)),
@@ -75,9 +75,10 @@ fn tikv_20099_hooks_are_paired_whatever_panics() {
                 task.detach();
             }
             meet(&pool);
+            let workers = pool.stats().workers_count;
             pool.shutdown();
             assert_eq!(sorted(&started), sorted(&stopped));
-            assert_eq!(sorted(&started).len(), pool.stats().workers_count);
+            assert_eq!(sorted(&started).len(), workers);
         });
     });
 }
@@ -279,7 +280,7 @@ fn no_thread_outlives_the_shutdown() {
         let pool = setting.builder().name_prefix("outlive-").build().unwrap();
         within(LIMIT, &pool.clone(), move || {
             meet(&pool);
-            let gate = usize::from(pool.knobs().defer_worker_requests());
+            let gate = usize::from(pool.knobs().run_next()); // all switches off: none
             until(|| threads_named("outlive-") == pool.stats().workers_count + gate);
             pool.shutdown();
             until(|| threads_named("outlive-") == 0); // the system forgets a joined thread a moment later

@@ -7,7 +7,12 @@ pub(crate) type Turn = fn(Knobs) -> Knobs;
 
 /// The settings of the switches, by name.
 pub(crate) const SWITCHES: [(&str, Turn); 5] = [
-    ("base", |knobs| knobs.with_run_next(false)),
+    ("base", |knobs| {
+        let knobs = knobs.with_run_next(false);
+        knobs
+            .with_cooperative_blocking(false)
+            .with_starvation_detection(false)
+    }),
     ("run-next", |knobs| {
         knobs.with_run_next(true).with_defer_worker_requests(false)
     }),

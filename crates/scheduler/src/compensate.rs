@@ -1,0 +1,209 @@
+//! Compensation: another worker in place of a blocked one, while work waits.
+//!
+//! # Concepts
+//!
+//! Only when work waits and nobody is idle does the gate ask whether a worker should be added. `headcount` knows
+//! how many: one for each that is blocked. The **pace** is .NET's: at once up to one more for each processor
+//! beyond the minimum, and whenever a spare is there; after that one at a time, each after a delay that grows by 25 ms with each
+//! further set of processors, up to 250 ms. So a moment of blocking costs no thread, and a thousand blocked tasks do not start a
+//! thousand threads.
+//!
+//! A thread that cannot be started is tried again after the least delay, for as long as work waits.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use crate::headcount::Heads;
+use crate::pool::Shared;
+use crate::suspect::{GLANCE, Suspect};
+use crate::sync::Arc;
+use crate::worker::Activity;
+
+#[cfg(test)]
+mod tests;
+
+/// .NET's `Blocking.DelayStepMs` and `Blocking.MaxDelayMs`.
+const DELAY_STEP: Duration = Duration::from_millis(25);
+const LONGEST_DELAY: Duration = Duration::from_millis(250);
+
+/// Whether to add a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Now.
+    Add,
+    /// Not before so long.
+    Later(Duration),
+    /// There are as many as there should be.
+    Enough,
+    /// All that there may be are blocked.
+    Exhausted,
+}
+
+/// When workers were added, and when another is due.
+#[derive(Debug)]
+pub(crate) struct Pacing {
+    processors: usize,
+    /// Since when a worker has been wanted, or the last was added or tried; none while there are enough.
+    waits_since: Option<Instant>,
+    /// Whether the last attempt has failed.
+    failed: bool,
+}
+
+impl Pacing {
+    pub(crate) fn new(processors: usize) -> Self {
+        Pacing {
+            processors: processors.max(1),
+            waits_since: None,
+            failed: false,
+        }
+    }
+
+    /// What to do while work waits and nobody is idle.
+    pub(crate) fn decide(&mut self, heads: Heads, has_spare: bool, now: Instant) -> Verdict {
+        if !heads.wants_more() {
+            self.rest();
+            return match heads.is_exhausted() {
+                true => Verdict::Exhausted,
+                false => Verdict::Enough,
+            };
+        }
+        let since = *self.waits_since.get_or_insert(now);
+        let delay = self.delay(heads, has_spare);
+        let waited = now.saturating_duration_since(since);
+        match delay.checked_sub(waited) {
+            None | Some(Duration::ZERO) => Verdict::Add,
+            Some(left) => Verdict::Later(left),
+        }
+    }
+
+    fn delay(&self, heads: Heads, has_spare: bool) -> Duration {
+        let free = heads.min() + self.processors;
+        match heads.live().checked_sub(free) {
+            _ if self.failed => DELAY_STEP,
+            None => Duration::ZERO,
+            _ if has_spare => Duration::ZERO,
+            Some(extra) => {
+                let step = u32::try_from(1 + extra / self.processors).unwrap_or(u32::MAX);
+                DELAY_STEP.saturating_mul(step).min(LONGEST_DELAY)
+            }
+        }
+    }
+
+    /// A worker was added, or could not be started.
+    pub(crate) fn tried(&mut self, added: bool, now: Instant) {
+        self.waits_since = Some(now);
+        self.failed = !added;
+    }
+
+    /// Nobody is wanted.
+    pub(crate) fn rest(&mut self) {
+        *self = Pacing::new(self.processors);
+    }
+}
+
+/// The gate's part of it.
+#[derive(Debug)]
+pub(crate) struct Compensation {
+    pacing: Pacing,
+    suspects: Vec<Option<Suspect>>,
+    warned: bool,
+}
+
+impl Compensation {
+    pub(crate) fn new(shared: &Shared) -> Self {
+        Compensation {
+            pacing: Pacing::new(shared.knobs.processor_count()),
+            suspects: Vec::new(),
+            warned: false,
+        }
+    }
+
+    /// Work waits and nobody is idle: adds workers if some should be added. Returns when to look again.
+    pub(crate) fn act(&mut self, shared: &Arc<Shared>, now: Instant) -> Duration {
+        if shared.switches.starvation_detection {
+            self.find_blocked(shared, now);
+        }
+        for _ in 0..shared.waiting() {
+            let has_spare = shared.crew.spares() > 0;
+            match self.pacing.decide(shared.headcount.get(), has_spare, now) {
+                Verdict::Add => {
+                    let added = shared.add_worker().is_ok_and(|added| added);
+                    self.pacing.tried(added, now);
+                }
+                Verdict::Exhausted => {
+                    self.warn_once(shared);
+                    break;
+                }
+                Verdict::Later(_) | Verdict::Enough => break,
+            }
+        }
+        GLANCE
+    }
+
+    /// Nothing waits, or somebody is idle.
+    pub(crate) fn rest(&mut self) {
+        self.pacing.rest();
+    }
+
+    fn find_blocked(&mut self, shared: &Shared, now: Instant) {
+        self.suspects.resize(shared.remotes.len(), None);
+        let workers = shared.remotes.iter().zip(&mut self.suspects);
+        for (index, (remote, suspect)) in workers.enumerate() {
+            let polls = remote.slot.polls();
+            let known = remote.says_blocked(polls) && shared.switches.cooperative_blocking;
+            if known || remote.is_marked_blocked() || remote.activity() != Activity::Running {
+                *suspect = None;
+                continue;
+            }
+            let blocked = match suspect {
+                Some(suspect) => suspect.is_blocked(polls, &remote.thread, now),
+                None => {
+                    *suspect = Some(Suspect::new(polls, &remote.thread, now));
+                    false
+                }
+            };
+            if blocked && remote.mark_blocked(polls) {
+                shared.headcount.block();
+            }
+            if let Some(age) = shared.gate.poll_age(index, polls).filter(|age| *age >= GLANCE) {
+                shared.report_stall(index, polls, age);
+            }
+        }
+    }
+
+    fn warn_once(&mut self, shared: &Shared) {
+        if std::mem::replace(&mut self.warned, true) || !shared.knobs.warnings_enabled() {
+            return;
+        }
+        let max = shared.headcount.get().max();
+        // A closed standard error is no reason to fail: `eprintln!` would panic.
+        let _ = writeln!(
+            io::stderr(),
+            "runnext: warning: every worker is blocked while work waits, and `RUNNEXT_MAX_THREADS` is {max}: \
+             raise it or `max_threads`, or block in fewer tasks at once"
+        );
+    }
+}
+
+impl Shared {
+    /// Takes back what the gate has found of workers that go on. Gate only.
+    pub(crate) fn end_stale_marks(&self) {
+        for remote in self.remotes.iter() {
+            if remote.is_mark_stale() && remote.unmark_blocked() {
+                self.headcount.unblock();
+            }
+        }
+    }
+
+    /// Whether work waits and nobody is idle.
+    pub(crate) fn nobody_comes(&self) -> bool {
+        let counts = self.idle.counts();
+        counts.searching() + counts.parked() == 0 && self.has_work()
+    }
+
+    /// Items that wait for a worker, momentarily.
+    fn waiting(&self) -> usize {
+        let at = self.remotes.iter().map(|remote| remote.waiting());
+        self.injector.len() + at.sum::<usize>()
+    }
+}
