@@ -1,6 +1,7 @@
 //! On a pool: what waits behind a worker that parks is run by another worker, at once and not when the gate finds it.
 //!
-//! The gate is told to look every quarter of an hour, so that nothing here passes because of it. Only the hook is left.
+//! The gate is told to look every quarter of an hour, so that nothing here passes because it has looked. Only the hook is left,
+//! which calls a worker, or wakes the gate to add one.
 //! No result depends on how long something took: a watchdog turns a hang into a failure that shows the workers.
 #![cfg(not(any(loom, runnext_loom)))]
 
