@@ -146,11 +146,12 @@ impl Compensation {
     }
 
     fn find_blocked(&mut self, shared: &Shared, now: Instant) {
+        let cooperative = shared.switches.cooperative_blocking;
         self.suspects.resize(shared.remotes.len(), None);
         let workers = shared.remotes.iter().zip(&mut self.suspects);
         for (index, (remote, suspect)) in workers.enumerate() {
             let polls = remote.slot.polls();
-            let known = remote.says_blocked(polls) && shared.switches.cooperative_blocking;
+            let known = cooperative && remote.says_blocked(polls);
             if known || remote.is_marked_blocked() || remote.activity() != Activity::Running {
                 *suspect = None;
                 continue;
@@ -164,6 +165,10 @@ impl Compensation {
             };
             if blocked && remote.mark_blocked(polls) {
                 shared.headcount.block();
+                let known = cooperative && remote.says_blocked(polls);
+                if known && remote.unmark_blocked() {
+                    shared.headcount.unblock(); // it has just said so itself, and counted
+                }
             }
             if let Some(age) = shared.gate.poll_age(index, polls).filter(|age| *age >= GLANCE) {
                 shared.report_stall(index, polls, age);

@@ -380,11 +380,11 @@ impl Shared {
     }
 
     /// As [`has_work`](Self::has_work), for a worker that leaves the search: what waits in slots is left to
-    /// the gate, if it watches. Any thread.
+    /// the gate, if it watches, but for what a blocked worker has requested somebody for. Any thread.
     pub(crate) fn has_unwatched_work(&self) -> bool {
         let any = |waits: fn(&Remote) -> bool| self.remotes.iter().any(|remote| waits(remote));
         self.idle.leaves_work(
-            || !self.injector.is_empty() || any(|remote| !remote.queue.is_empty()),
+            || !self.injector.is_empty() || any(Remote::has_requested_work),
             || any(|remote| remote.slot.is_full()),
         )
     }

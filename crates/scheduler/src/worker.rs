@@ -190,8 +190,16 @@ impl Remote {
 
     /// Whether the worker has said that it is blocked in the poll of this number. Any thread.
     pub(crate) fn says_blocked(&self, polls: u64) -> bool {
-        // Relaxed: a hint about when, as above; whether somebody comes is for the request to see to.
-        polls != 0 && polls == self.blocked_in.load(Ordering::Relaxed)
+        // Ordering: SeqCst, the reading half of two pairs: with a worker that leaves the search, see `blocking`,
+        // and with the gate's own mark, see `mark_blocked`. A plain `mov` on x86.
+        polls != 0 && polls == self.blocked_in.load(Ordering::SeqCst)
+    }
+
+    /// Whether something waits here that was requested: in the queue, or in the slot of a worker that says that
+    /// it is blocked. Any thread.
+    pub(crate) fn has_requested_work(&self) -> bool {
+        let slot_is_free = || self.slot.is_full() && self.says_blocked(self.slot.polls());
+        !self.queue.is_empty() || slot_is_free()
     }
 
     /// Whether thieves have to leave the slot alone, however long the item waits, until the gate rescues
@@ -219,20 +227,21 @@ impl Remote {
     /// Marks the worker as blocked in the poll of this number; false if it was marked already. Then the caller
     /// need not count. Gate only.
     pub(crate) fn mark_blocked(&self, polls: u64) -> bool {
-        // Relaxed: the swap alone says who has to count.
-        polls != 0 && self.found_blocked_in.swap(polls, Ordering::Relaxed) == 0
+        // Ordering: SeqCst, against a worker that says so itself just now (`begin_blocking`): each writes its
+        // mark and then reads the other's. The swap says who has to count.
+        polls != 0 && self.found_blocked_in.swap(polls, Ordering::SeqCst) == 0
     }
 
     /// Takes the gate's mark back, if there is one: then the caller has to count. Any thread.
     pub(crate) fn unmark_blocked(&self) -> bool {
-        // Relaxed: as above.
+        // Relaxed: the swap alone says who has to count.
         self.is_marked_blocked() && self.found_blocked_in.swap(0, Ordering::Relaxed) != 0
     }
 
     /// Whether the gate has found the worker blocked. Any thread.
     pub(crate) fn is_marked_blocked(&self) -> bool {
-        // Relaxed: as above.
-        self.found_blocked_in.load(Ordering::Relaxed) != 0
+        // Ordering: SeqCst, see `mark_blocked`; a plain `mov` on x86.
+        self.found_blocked_in.load(Ordering::SeqCst) != 0
     }
 
     /// Whether the worker has gone on since the gate has found it blocked. Any thread.
@@ -598,8 +607,8 @@ impl Worker {
     pub(crate) fn begin_blocking(&self) -> u64 {
         // Ordering: SeqCst, a full barrier as a request needs it: see `blocking`.
         let outer = self.remote.blocked_in.swap(self.slot.polls(), Ordering::SeqCst);
-        if outer == 0 && self.shared.switches.cooperative_blocking {
-            self.shared.headcount.block();
+        if outer == 0 && self.shared.switches.cooperative_blocking && !self.remote.unmark_blocked() {
+            self.shared.headcount.block(); // which the gate had not done yet
         }
         if self.remote.has_work() {
             self.request();
