@@ -105,7 +105,6 @@ impl Parked {
             let (inner, ran) = (pool.clone(), ran.clone());
             tasks.push(pool.spawn(async move {
                 meet(&here, count);
-                until_parked(&inner, inner.stats().workers_count - count);
                 let child = inner.spawn(async move { report(&ran) });
                 meet(&here, 2 * count);
                 wait();
@@ -172,7 +171,6 @@ fn a_worker_may_park_until_its_own_child_has_run() {
                 let inner = pool.clone();
                 pool.block_on(pool.spawn(async move {
                     let (wait, release) = way();
-                    until_parked(&inner, workers - 1);
                     let child = inner.spawn(async move { release() });
                     wait();
                     child.await;
