@@ -13,7 +13,8 @@
 //! | | `ThreadTimeoutMs` passes, and it is none of `ThreadsToKeepAlive`; or the pool closes | ended, its place vacant |
 //!
 //! The newest spare first, so that the others grow old and end (typelevel/cats-effect#4382). A vacant place is
-//! taken again before a new one is made.
+//! taken again before a new one is made. There are as many as there may be workers: while all of them are taken, by a
+//! thread that is only on its way out perhaps, nobody can be added, and whoever frees one makes up for it.
 //!
 //! # Invariants
 //!
@@ -164,7 +165,7 @@ impl Shared {
     pub(crate) fn add_worker(self: &Arc<Self>) -> io::Result<bool> {
         let mut state = lock(&self.crew.state);
         // Under the lock: whoever joins the threads locks it after the pool has begun to close.
-        if self.lifecycle.is_closing() || !self.headcount.try_add() {
+        if self.lifecycle.is_closing() || !self.has_place(&state) || !self.headcount.try_add() {
             return Ok(false);
         }
         match self.recall_or_start(&mut state) {
@@ -181,6 +182,11 @@ impl Shared {
                 Err(error)
             }
         }
+    }
+
+    fn has_place(&self, state: &State) -> bool {
+        let free = state.spares.len() + state.vacant.len();
+        free > 0 || self.remotes.len() < self.remotes.capacity()
     }
 
     fn recall_or_start(self: &Arc<Self>, state: &mut State) -> io::Result<()> {
@@ -235,11 +241,21 @@ impl Shared {
             ));
         }
         self.headcount.set(min, max);
-        while self.headcount.get().live() < min && self.add_worker()? {}
+        self.reach_minimum()?;
         let heads = self.headcount.get();
         for _ in heads.goal()..heads.live() {
             self.idle.wake_one_more(); // who sleeps would not notice that it is one too many
         }
+        Ok(())
+    }
+
+    /// Adds workers up to the minimum, as far as there are places; who frees one calls this again.
+    fn reach_minimum(self: &Arc<Self>) -> io::Result<()> {
+        let too_few = || {
+            let heads = self.headcount.get();
+            heads.live() < heads.min()
+        };
+        while too_few() && self.add_worker()? {}
         Ok(())
     }
 
@@ -297,13 +313,15 @@ impl Shared {
         }
         call(hooks.on_stop, index);
         lock(&self.crew.state).vacant.push(Place { index, ends });
+        let _ = self.reach_minimum(); // counted if it fails; `set_threads` tries again, and so does the gate
     }
 
     /// Sleeps as a spare until recalled, or until it is time to end. True if recalled. A worker's thread
     /// that has given way.
-    fn wait_as_spare(&self, index: usize) -> bool {
+    fn wait_as_spare(self: &Arc<Self>, index: usize) -> bool {
         self.remotes[index].set_activity(Activity::Away);
         lock(&self.crew.state).spares.push(index);
+        let _ = self.reach_minimum(); // perhaps with this very thread
         let timeout = self.knobs.thread_timeout();
         // The lock orders this read after a close that has not seen us on the list.
         let mut ends = self.lifecycle.is_closing();

@@ -130,8 +130,9 @@ impl Pool {
 
     /// Changes how many workers the pool has: `min` while none is blocked, and never more than `max`.
     ///
-    /// Workers that are missing are started before this returns. Those that are too many finish their poll, hand over
-    /// what waits on them and become spares, which end as `ThreadTimeoutMs` and `ThreadsToKeepAlive` say.
+    /// Workers that are missing are started before this returns, or as soon as threads on their way out have made room.
+    /// Those that are too many finish their poll, hand over what waits on them and become spares, which end as
+    /// `ThreadTimeoutMs` and `ThreadsToKeepAlive` say.
     ///
     /// # Errors
     ///

@@ -1,19 +1,35 @@
 //! Blocking in a poll: hooks, `block_on` in place, and workers that make up for blocked ones.
 
+mod crew;
+
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use runnext::Pool;
+use runnext::{Builder, Pool};
 
 use crate::support::*;
+
+/// Calls `body` with each setting that makes up for blocked workers.
+fn for_each_blocking_setting(workers: Workers, body: impl Fn(&Setting)) {
+    for_each_setting(workers, |setting| {
+        if setting.knobs.cooperative_blocking() {
+            body(setting);
+        }
+    });
+}
+
+/// A builder for a pool whose spares end after `timeout`.
+fn retiring(setting: &Setting, timeout: Duration) -> Builder {
+    let knobs = setting.knobs.clone();
+    setting
+        .builder()
+        .knobs(knobs.with_thread_timeout(Some(timeout)))
+}
 
 /// Calls `body` with a pool of each setting that makes up for blocked workers, then shuts it down and looks whether
 /// everything is as before.
 fn on_each_blocking_pool(workers: Workers, body: fn(&Pool, usize)) {
-    for_each_setting(workers, |setting| {
-        if !setting.knobs.cooperative_blocking() {
-            return;
-        }
+    for_each_blocking_setting(workers, |setting| {
         let workers = setting.workers;
         let pool = setting
             .builder()

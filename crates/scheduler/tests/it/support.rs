@@ -5,7 +5,7 @@
 //! makes no sense with that number of workers (nobody can steal from a single one) then runs nothing.
 //!
 //! **Watchdog.** Every body runs on a thread of its own. A deadline only turns a hang into a failure that shows all
-//! workers; no result depends on how long something took. The thread that hangs is left behind.
+//! counters and a dump of all workers; no result depends on how long something took. The thread that hangs is left behind.
 //!
 //! **Fresh processes.** What ends a process, or changes its limits, runs in one of its own: the test binary starts
 //! itself, asking for the same test alone.
@@ -169,7 +169,7 @@ pub(crate) fn within<T: Send + 'static>(
     pool: &Pool,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> T {
-    watched(limit, body, || format!("{:#?}", pool.stats()))
+    watched(limit, body, || format!("{:#?}\n{}", pool.stats(), pool.dump()))
 }
 
 /// Runs `body` and fails if it does not return within [`LIMIT`].

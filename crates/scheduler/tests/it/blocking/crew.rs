@@ -1,0 +1,65 @@
+//! Threads that come, wait as spares and go, and the numbers that `set_threads` gives.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use runnext::Builder;
+
+use super::*;
+use crate::support::*;
+
+/// Lets every stop hook wait for `latch`. Counts those that have begun.
+fn with_slow_stops(builder: Builder, latch: &Arc<OnceLock<()>>) -> (Builder, Arc<AtomicUsize>) {
+    let (latch, begun) = (latch.clone(), Arc::new(AtomicUsize::new(0)));
+    let stops = begun.clone();
+    let builder = builder.on_thread_stop(move |_| {
+        stops.fetch_add(1, Ordering::SeqCst);
+        latch.wait();
+    });
+    (builder, begun)
+}
+
+#[test]
+fn c2_a_place_is_kept_until_the_stop_hook_has_ended_however_much_it_is_wanted() {
+    for_each_blocking_setting(Workers::Any, |setting| {
+        let latch = Arc::new(OnceLock::new());
+        let builder = retiring(setting, Duration::ZERO).max_threads(setting.workers + 1);
+        let (builder, stops) = with_slow_stops(builder, &latch);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let occupied: Vec<_> = (0..workers).map(|_| occupy(&pool)).collect();
+            pool.block_on(pool.spawn(async {}));
+            drop(occupied);
+            until(|| stops.load(Ordering::SeqCst) == 1); // the surplus worker
+
+            let occupied: Vec<_> = (0..workers).map(|_| occupy(&pool)).collect();
+            let task = pool.spawn(async {});
+            let ticks = pool.stats().gate_ticks;
+            until(|| pool.stats().gate_ticks > ticks + 20); // it looks for a thread in vain
+            latch.set(()).unwrap();
+            pool.block_on(task);
+            drop(occupied);
+            pool.shutdown();
+        });
+    });
+}
+
+#[test]
+fn a_minimum_that_has_to_wait_for_a_stop_hook_is_reached_after_it() {
+    for_each_setting(Workers::Several, |setting| {
+        let latch = Arc::new(OnceLock::new());
+        let (builder, stops) = with_slow_stops(retiring(setting, Duration::ZERO), &latch);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            pool.set_threads(1, workers).unwrap();
+            until(|| stops.load(Ordering::SeqCst) == workers - 1);
+            pool.set_threads(workers, workers).unwrap();
+            assert_eq!(pool.stats().workers_count, 1, "no place is free");
+            latch.set(()).unwrap();
+            until(|| pool.stats().workers_count == workers);
+            meet(&pool);
+            pool.shutdown();
+        });
+    });
+}
