@@ -196,6 +196,7 @@ impl Shared {
         for remote in self.remotes.iter() {
             if remote.is_mark_stale() && remote.unmark_blocked() {
                 self.headcount.unblock();
+                self.wake_surplus();
             }
         }
     }

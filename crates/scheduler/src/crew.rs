@@ -242,11 +242,17 @@ impl Shared {
         }
         self.headcount.set(min, max);
         self.reach_minimum()?;
+        self.wake_surplus();
+        Ok(())
+    }
+
+    /// Wakes as many workers as are too many, if they sleep: they would not notice. After the number of the blocked or
+    /// the minimum has fallen, unless by a worker that is about to notice. Any thread.
+    pub(crate) fn wake_surplus(&self) {
         let heads = self.headcount.get();
         for _ in heads.goal()..heads.live() {
-            self.idle.wake_one_more(); // who sleeps would not notice that it is one too many
+            self.idle.wake_one_more();
         }
-        Ok(())
     }
 
     /// Adds workers up to the minimum, as far as there are places; who frees one calls this again.

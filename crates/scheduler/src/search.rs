@@ -131,7 +131,10 @@ impl Searcher {
             shared.hand_over_watch();
             let work_left = || {
                 shared.gate.somebody_parks();
-                shared.lifecycle.is_closing() || shared.has_unwatched_work()
+                // Who makes it one too many wakes who sleeps by then, and we see it otherwise: the stack's lock orders
+                // the two.
+                let may_not_sleep = shared.lifecycle.is_closing() || shared.headcount.get().has_surplus();
+                may_not_sleep || shared.has_unwatched_work()
             };
             worker.remote().set_activity(Activity::Parked);
             woken = shared.idle.park(worker.index, searching, work_left);
