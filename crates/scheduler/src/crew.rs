@@ -314,8 +314,9 @@ impl Shared {
         let ends = worker.into_ends();
         self.remotes[index].set_activity(Activity::Away);
         self.remotes[index].thread.clear();
-        if end == End::Closing {
-            self.leave();
+        match end {
+            End::Closing => self.leave(),
+            End::GaveWay => self.cancel_for_others(),
         }
         call(hooks.on_stop, index);
         lock(&self.crew.state).vacant.push(Place { index, ends });

@@ -515,7 +515,15 @@ impl Shared {
         }
         if self.headcount.leave() == 0 {
             self.drop_everything();
-        } else if self.lifecycle.is_closing() && self.lifecycle.begin_cancelling() {
+        } else {
+            self.cancel_for_others();
+        }
+    }
+
+    /// Cancels what polls that go on may wait for, if the pool is closing and nobody does so yet: `close` relies
+    /// on whoever it has found idle (L4). A worker that polls no more.
+    pub(crate) fn cancel_for_others(&self) {
+        if self.lifecycle.is_closing() && self.lifecycle.begin_cancelling() {
             self.cancel_until_all_leave();
         }
     }

@@ -1,6 +1,8 @@
 //! Threads that come, wait as spares and go, and the numbers that `set_threads` gives.
 
+use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -80,5 +82,35 @@ fn a_lower_minimum_is_reached_whatever_the_workers_do_just_then() {
             }
             pool.shutdown();
         });
+    });
+}
+
+/// The worker that the shutdown finds idle, and relies on for cancelling, gives way instead of leaving.
+#[test]
+fn l4_a_shutdown_cancels_also_if_the_only_idle_worker_is_one_too_many() {
+    for_each_setting(Workers::Several, |setting| {
+        for _ in 0..20 {
+            let (pool, workers) = (setting.pool(), setting.workers);
+            within(LIMIT, &pool.clone(), move || {
+                let (ends, ended) = channel::<()>();
+                let (begins, begun) = channel();
+                let waits = async move {
+                    let _ends = ends;
+                    pending::<()>().await;
+                };
+                pool.spawn(waits).detach();
+                until_parked(&pool, 0);
+                let blocks = async move {
+                    begins.send(()).unwrap();
+                    assert!(ended.recv().is_err(), "cancelled");
+                };
+                pool.spawn(blocks).detach();
+                next(&begun);
+                until_parked(&pool, 1);
+                pool.set_threads(1, workers).unwrap();
+                pool.shutdown();
+                assert_at_rest(&pool);
+            });
+        }
     });
 }
