@@ -272,8 +272,12 @@ fn on<L: Look>(pool: &impl Pool, cell: &Cell, look: L) -> io::Result<L::Found> {
         Scenario::LatencySpin => drive::<Latency<latency::SpinOn>, _>(pool, cell, look),
         Scenario::LatencyNativeBlock => drive::<Latency<latency::NativeBlock>, _>(pool, cell, look),
         Scenario::LatencySleep => drive::<Latency<latency::Sleep>, _>(pool, cell, look),
+        Scenario::LatencyHookedSleep => drive::<Latency<latency::HookedSleep>, _>(pool, cell, look),
         Scenario::LatencyCondvar => drive::<Latency<latency::Condvar>, _>(pool, cell, look),
         Scenario::LatencyMutex => drive::<Latency<latency::MutexLock>, _>(pool, cell, look),
+        Scenario::LatencyAsyncMutex => {
+            drive::<Latency<latency::AsyncMutexLock>, _>(pool, cell, look)
+        }
         Scenario::LatencyEvent => drive::<Latency<latency::Event>, _>(pool, cell, look),
         Scenario::SuspendResume => drive::<SuspendResume, _>(pool, cell, look),
         Scenario::AwaitPendingTask => drive::<AwaitPendingTask, _>(pool, cell, look),

@@ -36,6 +36,11 @@ pub(crate) trait Spawner: Clone + Send + Sync + Unpin + 'static {
         futures_lite::future::yield_now()
     }
 
+    /// Runs `f`, which blocks, in the way that the subject offers for that; just so if it offers none.
+    fn blocking<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
     /// What the subject counts of its own doings, by name; counts only grow.
     fn counters(&self) -> Counters {
         Counters::new()

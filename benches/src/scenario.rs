@@ -47,12 +47,16 @@ pub enum Scenario {
     LatencyNativeBlock,
     /// A wake by a task that then sleeps.
     LatencySleep,
+    /// The same, with a waker that announces its sleep.
+    LatencyHookedSleep,
     /// A wake by a task that then waits on a condition variable.
     LatencyCondvar,
     /// A wake by a task that then waits for a mutex.
     LatencyMutex,
     /// A wake by a task that then waits for an event.
     LatencyEvent,
+    /// The same, with a waker that waits for an async lock with its blocking call.
+    LatencyAsyncMutex,
     /// Async frames that suspend and are resumed.
     SuspendResume,
     /// Async frames that await a task.
@@ -104,7 +108,7 @@ pub struct Param {
 
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Requeue,
         Self::PingPong,
         Self::FanOut,
@@ -119,9 +123,11 @@ impl Scenario {
         Self::LatencySpin,
         Self::LatencyNativeBlock,
         Self::LatencySleep,
+        Self::LatencyHookedSleep,
         Self::LatencyCondvar,
         Self::LatencyMutex,
         Self::LatencyEvent,
+        Self::LatencyAsyncMutex,
         Self::SuspendResume,
         Self::AwaitPendingTask,
         Self::AwaitPendingValue,

@@ -162,6 +162,16 @@ fn latency_sleep_runs_on_all_subjects() {
 }
 
 #[test]
+fn latency_hooked_sleep_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyHookedSleep, Some(1), 2);
+}
+
+#[test]
+fn latency_async_mutex_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencyAsyncMutex, Some(1), 2);
+}
+
+#[test]
 fn latency_condvar_runs_on_all_subjects() {
     all_subjects_run_on(&[1, 2], Scenario::LatencyCondvar, Some(1), 2);
 }

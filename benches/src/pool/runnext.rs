@@ -52,6 +52,10 @@ impl Spawner for RunnextPool {
         runnext::yield_now()
     }
 
+    fn blocking<R>(f: impl FnOnce() -> R) -> R {
+        runnext::blocking(f)
+    }
+
     fn counters(&self) -> Counters {
         let stats = self.stats();
         let total = stats.total;

@@ -33,6 +33,10 @@ impl Spawner for Handle {
         drop(Handle::spawn(self, future));
     }
 
+    fn blocking<R>(f: impl FnOnce() -> R) -> R {
+        tokio::task::block_in_place(f)
+    }
+
     fn yield_now() -> impl Future<Output = ()> + Send + 'static {
         tokio::task::yield_now()
     }

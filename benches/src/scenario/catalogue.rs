@@ -160,6 +160,10 @@ impl Scenario {
                 "latency-sleep",
                 "proposal, latency table: `Thread.Sleep`, which Rust has no hook in either",
             ),
+            Self::LatencyHookedSleep => latency(
+                "latency-hooked-sleep",
+                "proposal, latency table: `Thread.Sleep`, announced by `blocking` or tokio's `block_in_place`",
+            ),
             Self::LatencyCondvar => latency(
                 "latency-condvar",
                 "proposal, latency table: `Monitor.Wait`",
@@ -167,6 +171,10 @@ impl Scenario {
             Self::LatencyMutex => latency(
                 "latency-mutex",
                 "proposal, latency table: a contended `Lock`",
+            ),
+            Self::LatencyAsyncMutex => latency(
+                "latency-async-mutex",
+                "proposal, latency table: a contended lock that tells the pool; here async-lock's, which parks through `parking`",
             ),
             Self::LatencyEvent => latency(
                 "latency-event",

@@ -27,15 +27,24 @@ use crate::turns;
 
 mod ways;
 
-pub(crate) use self::ways::{Condvar, Event, MutexLock, NativeBlock, Sleep, SpinOn};
+pub(crate) use self::ways::{
+    AsyncMutexLock, Condvar, Event, HookedSleep, MutexLock, NativeBlock, Sleep, SpinOn,
+};
 
 /// How long the waker goes on after its wake.
 const GOES_ON: Duration = Duration::from_millis(50);
 
 /// What a waker does after its wake.
 pub(crate) trait Way: Send + 'static {
-    /// Goes on for `time`. `held` is locked by somebody else for about as long.
-    fn go_on(held: &Mutex<()>, time: Duration);
+    /// Goes on for `time` on a worker of `S`. `held` is locked by somebody else for about as long.
+    fn go_on<S: Spawner>(held: &Held, time: Duration);
+}
+
+/// Locks that somebody else has.
+#[derive(Default)]
+pub(crate) struct Held {
+    std: Mutex<()>,
+    of_async_lock: async_lock::Mutex<()>,
 }
 
 pub(crate) struct Latency<W> {
@@ -69,7 +78,7 @@ impl<W: Way> Workload for Latency<W> {
         for _ in 0..ops {
             let start = Instant::now();
             let (rest, goes_on) = self.next_times();
-            let Sample { wait, burnt } = sample::<W>(spawner, rest, goes_on).await?;
+            let Sample { wait, burnt } = sample::<W, _>(spawner, rest, goes_on).await?;
             self.waits.record(wait);
             self.aside += Aside {
                 wall: start.elapsed().saturating_sub(wait),
@@ -106,8 +115,8 @@ impl<W> Latency<W> {
     }
 }
 
-async fn sample<W: Way>(
-    spawner: &impl Spawner,
+async fn sample<W: Way, S: Spawner>(
+    spawner: &S,
     rest: Duration,
     goes_on: Duration,
 ) -> io::Result<Sample> {
@@ -123,16 +132,19 @@ async fn sample<W: Way>(
     let spawner = spawner.clone();
     outside::run(move || {
         turns::rest(rest);
-        let held = Arc::new(Mutex::new(()));
-        let guard = held.lock().expect("nobody has had it yet");
+        let held = Arc::new(Held::default());
+        let guards = (
+            held.std.lock().expect("nobody has had it yet"),
+            held.of_async_lock.lock_blocking(),
+        );
         let contended = held.clone();
         spawner.spawn(async move {
             // The woken task fails the sample if it is gone.
             let _ = wake.send(Instant::now());
-            let _ = stopped.send(Aside::of(|| W::go_on(&contended, goes_on)));
+            let _ = stopped.send(Aside::of(|| W::go_on::<S>(&contended, goes_on)));
         });
         thread::sleep(goes_on);
-        drop(guard);
+        drop(guards);
     })?;
     let lost = |_| io::Error::other("the subject dropped a task of the sample");
     Ok(Sample {
