@@ -9,17 +9,17 @@
 //! |---|---|---|
 //! | **works** | it gives way between two polls | spare |
 //! | | the pool closes | ended |
-//! | **spare**: sleeps with nothing in its slot or queue | a worker is to be added: the newest spare is recalled | works |
+//! | **spare** (`spares`): sleeps with nothing in its slot or queue | a worker is to be added: the newest spare is recalled | works |
 //! | | `ThreadTimeoutMs` passes, and it is none of `ThreadsToKeepAlive`; or the pool closes | ended, its place vacant |
 //!
-//! The newest spare first, so that the others grow old and end (typelevel/cats-effect#4382). A vacant place is
-//! taken again before a new one is made. There are as many as there may be workers: while all of them are taken, by a
-//! thread that is only on its way out perhaps, nobody can be added, and whoever frees one makes up for it.
+//! A vacant place is taken again before a new one is made. There are as many places as there may be workers: while all
+//! of them are taken, by a thread that is only on its way out perhaps, nobody can be added, and whoever frees one makes
+//! up for it.
 //!
 //! # Invariants
 //!
-//! * **C1** A spare is on the list exactly while nobody has recalled it. Whoever takes it off decides: the recaller,
-//!   who then wakes it, or the spare itself, which then ends.
+//! C1, C4 and C5 are those of `spares`.
+//!
 //! * **C2** Each place has at most one thread, from taking the place to the end of its stop hook.
 //! * **C3** No user code runs under the lock.
 
@@ -32,6 +32,7 @@ use core_affinity::CoreId;
 
 use crate::contain::contain;
 use crate::pool::Shared;
+use crate::spares::{Fate, Spares, after_sleep};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
 use crate::worker::{Activity, End, Ends, Worker, work_for};
 
@@ -101,8 +102,7 @@ pub(crate) struct Crew {
 struct State {
     /// Places without a thread.
     vacant: Vec<Place>,
-    /// Places whose threads sleep, the newest last.
-    spares: Vec<usize>,
+    spares: Spares,
     /// All threads until somebody joins them, the gate's included.
     threads: Vec<JoinHandle<()>>,
 }
@@ -148,6 +148,12 @@ impl Crew {
     }
 }
 
+impl AsMut<Spares> for State {
+    fn as_mut(&mut self) -> &mut Spares {
+        &mut self.spares
+    }
+}
+
 impl State {
     fn add_thread(&mut self, thread: JoinHandle<()>) {
         // What has ended needs no join; a long life of blocking and retiring would heap them up.
@@ -190,8 +196,7 @@ impl Shared {
     }
 
     fn recall_or_start(self: &Arc<Self>, state: &mut State) -> io::Result<()> {
-        if let Some(spare) = state.spares.pop() {
-            self.idle.recall(spare);
+        if state.spares.recall_newest(&self.idle) {
             return Ok(());
         }
         let place = match state.vacant.pop() {
@@ -327,40 +332,28 @@ impl Shared {
     /// that has given way.
     fn wait_as_spare(self: &Arc<Self>, index: usize) -> bool {
         self.remotes[index].set_activity(Activity::Away);
-        lock(&self.crew.state).spares.push(index);
+        let mut fate = lock(&self.crew.state).spares.add(index);
         let _ = self.reach_minimum(); // perhaps with this very thread
-        let timeout = self.knobs.thread_timeout();
-        // The lock orders this read after a close that has not seen us on the list.
-        let mut ends = self.lifecycle.is_closing();
-        loop {
-            let woken = !ends && self.idle.sleep_apart(index, timeout);
-            let mut state = lock(&self.crew.state);
-            let Some(position) = state.spares.iter().position(|&spare| spare == index) else {
-                drop(state);
-                if !woken {
-                    self.idle.await_recall(index); // it is on its way, and must not end a later sleep
-                }
-                return true;
-            };
-            ends = self.lifecycle.is_closing() || (!woken && !self.keeps_alive(&state));
-            if ends {
-                state.spares.remove(position);
-                self.crew.retired.fetch_add(1, Ordering::Relaxed); // a counter
-                return false;
-            }
+        while fate == Fate::Sleeps {
+            let woken = self.idle.sleep_apart(index, self.knobs.thread_timeout());
+            let is_kept = |spares| self.keeps_alive(spares);
+            fate = after_sleep(&self.crew.state, &self.idle, index, woken, is_kept);
         }
+        if fate == Fate::Ends {
+            self.crew.retired.fetch_add(1, Ordering::Relaxed); // a counter
+        }
+        fate == Fate::Works
     }
 
-    fn keeps_alive(&self, state: &State) -> bool {
-        let threads = self.headcount.get().live() + state.spares.len();
+    fn keeps_alive(&self, spares: usize) -> bool {
+        let threads = self.headcount.get().live() + spares;
         let kept = self.knobs.threads_to_keep_alive();
         kept.is_none_or(|kept| threads <= kept)
     }
 
     /// Ends the sleep of every spare, once the pool is closing.
     pub(crate) fn wake_spares(&self) {
-        let spares = lock(&self.crew.state).spares.clone();
-        spares.into_iter().for_each(|spare| self.idle.recall(spare));
+        lock(&self.crew.state).spares.close(&self.idle);
     }
 }
 

@@ -52,6 +52,8 @@
 //! [`end_watch`](Idle::end_watch). What goes into a queue is never deferred.
 
 use crate::slot::{Raw, Slot};
+#[cfg(not(runnext_loom))]
+use crate::sync::now;
 use crate::sync::{
     AtomicU32, Mutex, Ordering, Parker, asymmetric_barriers, full_barrier, heavy_barrier,
     light_barrier, lock,
@@ -157,6 +159,15 @@ impl Idle {
             asymmetric: asymmetric_barriers(),
             stack: Mutex::new(Vec::with_capacity(workers)),
             parkers: (0..workers).map(|_| Parker::default()).collect(),
+        }
+    }
+
+    /// In a model: on a system with or without a heavy barrier.
+    #[cfg(all(test, runnext_loom))]
+    pub(crate) fn on_a_system(workers: usize, asymmetric: bool) -> Self {
+        Idle {
+            asymmetric,
+            ..Idle::new(workers)
         }
     }
 
@@ -395,23 +406,35 @@ impl Idle {
     /// [`recall`](Self::recall), or after `timeout` if there is one; true if recalled. Worker thread only.
     #[cfg(not(runnext_loom))]
     pub(crate) fn sleep_apart(&self, index: usize, timeout: Option<std::time::Duration>) -> bool {
-        match timeout {
-            Some(timeout) => self.parkers[index].park_timeout(timeout),
-            None => {
-                self.parkers[index].park();
-                true
+        let parker = &self.parkers[index];
+        let Some(until) = timeout.and_then(|timeout| now().checked_add(timeout)) else {
+            parker.park();
+            return true;
+        };
+        // A park may end early, by what user code has left behind on this thread for instance.
+        loop {
+            let left = until.saturating_duration_since(now());
+            if parker.park_timeout(left) {
+                return true;
+            }
+            if left.is_zero() {
+                return false;
             }
         }
     }
 
+    /// The same in a model: a sleep whose time is up at once.
+    #[cfg(runnext_loom)]
+    pub(crate) fn sleep_apart(&self, index: usize) -> bool {
+        self.parkers[index].take_wake()
+    }
+
     /// Takes the recall that is on its way. Worker thread only.
-    #[cfg(not(runnext_loom))]
     pub(crate) fn await_recall(&self, index: usize) {
         self.parkers[index].park();
     }
 
     /// Ends the sleep of worker `index`, which sleeps apart or is about to. Any thread.
-    #[cfg(not(runnext_loom))]
     pub(crate) fn recall(&self, index: usize) {
         self.parkers[index].unpark();
     }

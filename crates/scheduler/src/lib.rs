@@ -49,7 +49,12 @@ pub mod queue;
 mod headcount;
 #[cfg_attr(runnext_loom, allow(dead_code))]
 mod idle;
+#[cfg_attr(runnext_loom, allow(dead_code))]
+mod spares;
 mod sync;
+
+#[cfg(all(test, runnext_loom))]
+mod model;
 
 /// Under the model checker only the protocols are compiled, not the pool around them.
 macro_rules! not_modelled {

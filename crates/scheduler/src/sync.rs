@@ -169,26 +169,30 @@ impl Parker {
 
     /// Sleeps until an `unpark`. The registered thread only.
     pub(crate) fn park(&self) {
-        // Ordering: Acquire pairs with the release in `unpark`.
-        while !self.unparked.swap(false, Ordering::Acquire) {
+        while !self.take_wake() {
             self.sleeper.sleep();
         }
+    }
+
+    /// Takes the wake that has come, if one has. The registered thread only.
+    pub(crate) fn take_wake(&self) -> bool {
+        // Ordering: Acquire pairs with the release in `unpark`.
+        self.unparked.swap(false, Ordering::Acquire)
     }
 
     /// Sleeps until an `unpark`, at most for `time`, perhaps less. True if it was unparked. The registered
     /// thread only.
     #[cfg(not(runnext_loom))]
     pub(crate) fn park_timeout(&self, time: std::time::Duration) -> bool {
-        // Ordering: Acquire pairs with the release in `unpark`.
-        self.unparked.swap(false, Ordering::Acquire) || {
+        self.take_wake() || {
             thread::park_timeout(time);
-            self.unparked.swap(false, Ordering::Acquire)
+            self.take_wake()
         }
     }
 
     /// Ends the current or the next `park`. Any thread.
     pub(crate) fn unpark(&self) {
-        // Ordering: Release pairs with the acquire in `park`.
+        // Ordering: Release pairs with the acquire in `take_wake`.
         if !self.unparked.swap(true, Ordering::Release) {
             self.sleeper.wake();
         }
