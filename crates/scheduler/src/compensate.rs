@@ -151,8 +151,8 @@ impl Compensation {
         let workers = shared.remotes.iter().zip(&mut self.suspects);
         for (index, (remote, suspect)) in workers.enumerate() {
             let polls = remote.slot.polls();
-            let known = cooperative && remote.says_blocked(polls);
-            if known || remote.is_marked_blocked() || remote.activity() != Activity::Running {
+            let known = cooperative && remote.marks.says(polls);
+            if known || remote.marks.is_found() || remote.activity() != Activity::Running {
                 *suspect = None;
                 continue;
             }
@@ -163,12 +163,8 @@ impl Compensation {
                     false
                 }
             };
-            if blocked && remote.mark_blocked(polls) {
-                shared.headcount.block();
-                let known = cooperative && remote.says_blocked(polls);
-                if known && remote.unmark_blocked() {
-                    shared.headcount.unblock(); // it has just said so itself, and counted
-                }
+            if blocked {
+                remote.marks.find(polls, &shared.headcount, cooperative);
             }
             if let Some(age) = shared.gate.poll_age(index, polls).filter(|age| *age >= GLANCE) {
                 shared.report_stall(index, polls, age);
@@ -194,10 +190,18 @@ impl Shared {
     /// Takes back what the gate has found of workers that go on. Gate only.
     pub(crate) fn end_stale_marks(&self) {
         for remote in self.remotes.iter() {
-            if remote.is_mark_stale() && remote.unmark_blocked() {
-                self.headcount.unblock();
+            let in_poll = remote.activity() == Activity::Running;
+            let is_stale = remote.marks.is_stale(remote.slot.polls(), in_poll);
+            if is_stale && remote.marks.forget(&self.headcount) {
                 self.wake_surplus();
             }
+        }
+    }
+
+    /// Takes back all of it: the gate is about to end. Gate only.
+    pub(crate) fn end_marks(&self) {
+        for remote in self.remotes.iter() {
+            remote.marks.forget(&self.headcount);
         }
     }
 

@@ -90,7 +90,7 @@ impl WorkerDump {
     fn of(shared: &Shared, index: usize, remote: &Remote) -> Self {
         let polls = remote.slot.polls();
         let state = match remote.activity() {
-            Activity::Running if remote.is_blocked(polls) => WorkerState::Blocked,
+            Activity::Running if remote.marks.is_blocked(polls) => WorkerState::Blocked,
             Activity::Running => WorkerState::Running,
             Activity::Searching => WorkerState::Searching,
             Activity::Parked => WorkerState::Parked,

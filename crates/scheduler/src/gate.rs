@@ -106,7 +106,7 @@ impl Gate {
                 lock(&self.watch).resume(now());
             }
         }
-        shared.end_stale_marks();
+        shared.end_marks();
         shared.reports.close();
     }
 

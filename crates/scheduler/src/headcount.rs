@@ -141,7 +141,10 @@ impl Headcount {
 
     /// And is no more. Any thread.
     pub(crate) fn unblock(&self) {
-        self.always(|heads| heads.0 - Heads::BLOCKED);
+        self.always(|heads| {
+            debug_assert!(heads.blocked() > 0, "{heads:?}");
+            heads.0 - Heads::BLOCKED
+        });
     }
 
     /// Sets how many workers there are to be, at least and at most. Any thread.

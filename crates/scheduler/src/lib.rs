@@ -50,6 +50,8 @@ mod headcount;
 #[cfg_attr(runnext_loom, allow(dead_code))]
 mod idle;
 #[cfg_attr(runnext_loom, allow(dead_code))]
+mod marks;
+#[cfg_attr(runnext_loom, allow(dead_code))]
 mod spares;
 mod sync;
 

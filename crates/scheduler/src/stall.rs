@@ -110,7 +110,7 @@ impl Shared {
                 worker,
                 thread_name: self.crew.settings.name(worker),
                 elapsed,
-                kind: match remote.is_blocked(polls) || asleep() {
+                kind: match remote.marks.is_blocked(polls) || asleep() {
                     true => StallKind::Blocked,
                     false => StallKind::Busy,
                 },

@@ -42,7 +42,9 @@ use crossbeam_utils::CachePadded;
 use crossbeam_utils::atomic::AtomicCell;
 
 use crate::contain::contain;
+use crate::headcount::Headcount;
 use crate::idle::Answer;
+use crate::marks::Marks;
 use crate::pool::{PoolId, Shared};
 use crate::queue::{self, Local, Stealer};
 use crate::search::Searcher;
@@ -115,10 +117,8 @@ pub(crate) struct Remote {
     stealable_through: AtomicU64,
     /// Whether only a rescue allows that, for a moment: see `share`.
     kept: AtomicBool,
-    /// In which poll the worker says to be blocked (`blocking`); 0 for none, polls count from 1.
-    blocked_in: AtomicU64,
-    /// In which poll the gate has found the worker blocked, and counted it; 0 for none.
-    found_blocked_in: AtomicU64,
+    /// Whether it is blocked.
+    pub(crate) marks: Marks,
     /// The worker's thread, as the system knows it.
     pub(crate) thread: ThreadId,
     activity: AtomicU8,
@@ -146,8 +146,7 @@ impl Ends {
             reported: AtomicU64::new(0),
             stealable_through: AtomicU64::new(0),
             kept: AtomicBool::new(false),
-            blocked_in: AtomicU64::new(0),
-            found_blocked_in: AtomicU64::new(0),
+            marks: Marks::default(),
             thread: ThreadId::default(),
             activity: AtomicU8::new(Activity::Away as u8),
         };
@@ -185,20 +184,13 @@ impl Remote {
     /// Whether thieves may take without delay, given the poll counter. Any thread.
     pub(crate) fn allows_steals(&self, polls: u64) -> bool {
         // Relaxed: see `allow_steals`.
-        polls <= self.stealable_through.load(Ordering::Relaxed) || self.says_blocked(polls)
-    }
-
-    /// Whether the worker has said that it is blocked in the poll of this number. Any thread.
-    pub(crate) fn says_blocked(&self, polls: u64) -> bool {
-        // Ordering: SeqCst, the reading half of two pairs: with a worker that leaves the search, see `blocking`,
-        // and with the gate's own mark, see `mark_blocked`. A plain `mov` on x86.
-        polls != 0 && polls == self.blocked_in.load(Ordering::SeqCst)
+        polls <= self.stealable_through.load(Ordering::Relaxed) || self.marks.says(polls)
     }
 
     /// Whether something waits here that was requested: in the queue, or in the slot of a worker that says that
     /// it is blocked. Any thread.
     pub(crate) fn has_requested_work(&self) -> bool {
-        let slot_is_free = || self.slot.is_full() && self.says_blocked(self.slot.polls());
+        let slot_is_free = || self.slot.is_full() && self.marks.says(self.slot.polls());
         !self.queue.is_empty() || slot_is_free()
     }
 
@@ -222,40 +214,6 @@ impl Remote {
         let all = [Activity::Running, Activity::Searching, Activity::Parked];
         let known = all.into_iter().find(|known| *known as u8 == activity);
         known.unwrap_or(Activity::Away)
-    }
-
-    /// Marks the worker as blocked in the poll of this number; false if it was marked already. Then the caller
-    /// need not count. Gate only.
-    pub(crate) fn mark_blocked(&self, polls: u64) -> bool {
-        // Ordering: SeqCst, against a worker that says so itself just now (`begin_blocking`): each writes its
-        // mark and then reads the other's. The swap says who has to count.
-        polls != 0 && self.found_blocked_in.swap(polls, Ordering::SeqCst) == 0
-    }
-
-    /// Takes the gate's mark back, if there is one: then the caller has to count. Any thread.
-    pub(crate) fn unmark_blocked(&self) -> bool {
-        // Relaxed: the swap alone says who has to count.
-        self.is_marked_blocked() && self.found_blocked_in.swap(0, Ordering::Relaxed) != 0
-    }
-
-    /// Whether the gate has found the worker blocked. Any thread.
-    pub(crate) fn is_marked_blocked(&self) -> bool {
-        // Ordering: SeqCst, see `mark_blocked`; a plain `mov` on x86.
-        self.found_blocked_in.load(Ordering::SeqCst) != 0
-    }
-
-    /// Whether the worker has gone on since the gate has found it blocked. Any thread.
-    pub(crate) fn is_mark_stale(&self) -> bool {
-        // Relaxed: as above.
-        let found = self.found_blocked_in.load(Ordering::Relaxed);
-        found != 0 && (found != self.slot.polls() || self.activity() != Activity::Running)
-    }
-
-    /// Whether the worker is known to be blocked in the poll of this number. Any thread.
-    pub(crate) fn is_blocked(&self, polls: u64) -> bool {
-        // Relaxed: as above.
-        let found = self.found_blocked_in.load(Ordering::Relaxed);
-        self.says_blocked(polls) || (found != 0 && found == polls)
     }
 
     /// Where the task was spawned that the worker polls, or polled last. Any thread.
@@ -481,13 +439,7 @@ impl Worker {
 
     /// Between two polls nothing is blocked, whatever was said or found of the last one.
     fn end_stale_marks(&self) {
-        // Relaxed: only the owner writes it.
-        if self.remote.blocked_in.load(Ordering::Relaxed) != 0 {
-            self.end_blocking(0);
-        }
-        if self.remote.unmark_blocked() {
-            self.shared.headcount.unblock();
-        }
+        self.remote.marks.end_poll(&self.shared.headcount, self.sections());
     }
 
     fn next_queued(&self) -> Option<Runnable> {
@@ -605,13 +557,9 @@ impl Worker {
 
     /// Begins a section of `blocking`; returns the mark to go back to. Worker thread only.
     pub(crate) fn begin_blocking(&self) -> u64 {
-        // Ordering: SeqCst, a full barrier as a request needs it: see `blocking`.
-        let outer = self.remote.blocked_in.swap(self.slot.polls(), Ordering::SeqCst);
-        if outer == 0 && self.shared.switches.cooperative_blocking && !self.remote.unmark_blocked() {
-            self.shared.headcount.block(); // which the gate had not done yet
-        }
+        let outer = self.remote.marks.begin_section(self.slot.polls(), self.sections());
         if self.remote.has_work() {
-            self.request();
+            self.heed(self.shared.idle.request_after_barrier());
         }
         if self.shared.nobody_comes() {
             self.shared.wake_gate();
@@ -622,15 +570,13 @@ impl Worker {
 
     /// Ends the section, unless the end of its poll has. Worker thread only.
     pub(crate) fn end_blocking(&self, outer: u64) {
-        let blocked_in = &self.remote.blocked_in;
-        // Relaxed: only the owner writes it.
-        if blocked_in.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        blocked_in.store(outer, Ordering::Relaxed);
-        if outer == 0 && self.shared.switches.cooperative_blocking {
-            self.shared.headcount.unblock();
-        }
+        self.remote.marks.end_section(outer, self.sections());
+    }
+
+    /// Where sections count, if they do.
+    fn sections(&self) -> Option<&Headcount> {
+        let counts = self.shared.switches.cooperative_blocking;
+        counts.then_some(&self.shared.headcount)
     }
 
     /// Lets nothing wait behind a poll that is about to block: the other workers get it, or, once
