@@ -191,7 +191,7 @@ fn thread_creation_that_fails_half_way() {
 
 /// Lets this process have only so many bytes of address space beyond what it has already.
 #[cfg(target_os = "linux")]
-fn limit_memory(more: u64) {
+pub(crate) fn limit_memory(more: u64) {
     let sizes = std::fs::read_to_string("/proc/self/statm").expect("Linux tells our size");
     let pages: u64 = sizes
         .split(' ')

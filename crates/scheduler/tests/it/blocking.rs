@@ -1,11 +1,15 @@
 //! Blocking in a poll: hooks, `block_on` in place, and workers that make up for blocked ones.
 
+mod compensation;
 mod crew;
+mod hooks;
 
-use std::sync::mpsc::channel;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use runnext::{Builder, Pool};
+use runnext::{Builder, Pool, Task};
 
 use crate::support::*;
 
@@ -44,6 +48,41 @@ fn on_each_blocking_pool(workers: Workers, body: fn(&Pool, usize)) {
         });
         assert_at_rest(&pool);
     });
+}
+
+/// Occupies a worker with a section of `blocking` until the sender is gone. Returns once that has begun.
+fn block(pool: &Pool) -> (Sender<()>, Task<()>) {
+    let (release, released) = channel::<()>();
+    let (begins, begun) = channel();
+    let task = pool.spawn(async move {
+        runnext::blocking(|| {
+            begins.send(()).unwrap();
+            assert!(released.recv().is_err());
+        });
+    });
+    next(&begun);
+    (release, task)
+}
+
+/// Occupies `count` workers with polls that compute and never wait for a lock. The returned function stops them and
+/// waits for their end.
+fn spin(pool: &Pool, count: usize) -> impl FnOnce() + use<> {
+    let (stop, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let spawn = |_| {
+        let (stop, begun) = (stop.clone(), begun.clone());
+        pool.spawn(async move {
+            begun.fetch_add(1, Ordering::SeqCst);
+            while !stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        })
+    };
+    let tasks: Vec<_> = (0..count).map(spawn).collect();
+    until(|| begun.load(Ordering::SeqCst) == count);
+    move || {
+        stop.store(true, Ordering::Relaxed);
+        tasks.into_iter().for_each(runnext::block_on);
+    }
 }
 
 #[test]

@@ -169,7 +169,9 @@ pub(crate) fn within<T: Send + 'static>(
     pool: &Pool,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> T {
-    watched(limit, body, || format!("{:#?}\n{}", pool.stats(), pool.dump()))
+    watched(limit, body, || {
+        format!("{:#?}\n{}", pool.stats(), pool.dump())
+    })
 }
 
 /// Runs `body` and fails if it does not return within [`LIMIT`].

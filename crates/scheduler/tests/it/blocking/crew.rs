@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use runnext::Builder;
@@ -112,5 +113,44 @@ fn l4_a_shutdown_cancels_also_if_the_only_idle_worker_is_one_too_many() {
                 assert_at_rest(&pool);
             });
         }
+    });
+}
+
+/// A thread-local whose destructor waits for the latch.
+struct SlowEnd(Arc<OnceLock<()>>, Arc<AtomicUsize>);
+
+impl Drop for SlowEnd {
+    fn drop(&mut self) {
+        self.0.wait();
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+#[ignore = "a retired thread is forgotten as soon as its body has ended, not its thread-locals' destructors"]
+fn l3_a_shutdown_waits_for_the_thread_locals_of_a_thread_that_has_retired() {
+    thread_local!(static LOCAL: OnceLock<SlowEnd> = const { OnceLock::new() });
+    for_each_setting(Workers::One, |setting| {
+        let (latch, ended) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
+        let slow_end = {
+            let (latch, ended) = (latch.clone(), ended.clone());
+            move |_| LOCAL.with(|local| _ = local.set(SlowEnd(latch.clone(), ended.clone())))
+        };
+        let builder = retiring(setting, Duration::ZERO).max_threads(2);
+        let pool = builder.on_thread_start(slow_end).build().unwrap();
+        within(LIMIT, &pool.clone(), move || {
+            let started = (0..5).map(|_| {
+                pool.set_threads(2, 2).unwrap(); // which forgets threads that have ended
+                pool.set_threads(1, 2).unwrap();
+                until(|| pool.stats().retired_workers > 0 && pool.stats().spare_workers == 0);
+            });
+            let started = 1 + started.count();
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(20)); // so that a shutdown which does not wait has returned
+                latch.set(()).unwrap();
+            });
+            pool.shutdown();
+            assert_eq!(ended.load(Ordering::SeqCst), started);
+        });
     });
 }

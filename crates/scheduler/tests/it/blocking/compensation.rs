@@ -1,0 +1,395 @@
+//! Workers that make up for blocked ones: how many, when, and what happens where none can be had.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use runnext::Pool;
+
+use super::*;
+use crate::support::*;
+
+/// Spawns `count` tasks from outside and waits for them. How long that took.
+fn run_from_outside(pool: &Pool, count: usize) -> Duration {
+    let begun = Instant::now();
+    let tasks: Vec<_> = (0..count).map(|i| pool.spawn(async move { i })).collect();
+    let sum: usize = tasks.into_iter().map(|task| pool.block_on(task)).sum();
+    assert_eq!(sum, count * (count - 1) / 2);
+    begun.elapsed()
+}
+
+#[test]
+fn a_hundred_tasks_from_outside_do_not_wait_for_workers_that_sleep() {
+    on_each_blocking_pool(Workers::Any, |pool, workers| {
+        let occupied: Vec<_> = (0..workers).map(|_| occupy(pool)).collect();
+        println!("done after {:?}", run_from_outside(pool, 100));
+        let stats = pool.stats();
+        assert!(
+            (1..=workers as u64).contains(&stats.injected_workers),
+            "{stats}"
+        );
+        drop(occupied);
+    });
+}
+
+/// Tasks block for a while each, so that workers are found blocked, come, and are one too many, all the time.
+#[test]
+fn a_thousand_tasks_that_block_have_no_more_threads_than_the_maximum() {
+    const MAX: usize = 8;
+    for_each_blocking_setting(Workers::Any, |setting| {
+        let (here, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let builder = retiring(setting, Duration::from_millis(10));
+        let builder = builder.max_threads(MAX).name_prefix("thousand-");
+        let (starts, stops) = ((here.clone(), most.clone()), here);
+        let builder = builder
+            .on_thread_start(move |_| {
+                let now = starts.0.fetch_add(1, Ordering::SeqCst) + 1;
+                starts.1.fetch_max(now, Ordering::SeqCst);
+            })
+            .on_thread_stop(move |_| _ = stops.fetch_sub(1, Ordering::SeqCst));
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let block = || thread::sleep(Duration::from_millis(2));
+            let tasks: Vec<_> = (0..1000)
+                .map(|_| pool.spawn(async move { block() }))
+                .collect();
+            for task in tasks {
+                pool.block_on(task);
+                let stats = pool.stats();
+                assert!(stats.workers_count <= MAX, "{stats}");
+            }
+            let most = most.load(Ordering::SeqCst);
+            assert!((workers + 1..=MAX).contains(&most), "{most} threads");
+            until(|| pool.stats().workers_count == workers && pool.stats().blocked_workers == 0);
+            #[cfg(target_os = "linux")]
+            until(|| threads_named("thousand-") == workers + 1); // and the gate
+            pool.shutdown();
+            assert_at_rest(&pool);
+        });
+    });
+}
+
+#[test]
+fn a_pool_at_rest_after_blocking_makes_no_looks() {
+    on_each_blocking_pool(Workers::Any, |pool, workers| {
+        let occupied: Vec<_> = (0..workers).map(|_| occupy(pool)).collect();
+        run_from_outside(pool, 10);
+        drop(occupied);
+        let rests = || {
+            let ticks = pool.stats().gate_ticks;
+            thread::sleep(Duration::from_millis(20)); // in which a gate that does not rest looks several times
+            pool.stats().gate_ticks == ticks
+        };
+        until(rests);
+        let stats = pool.stats();
+        assert_eq!(
+            (stats.blocked_workers, stats.workers_count),
+            (0, workers),
+            "{stats}"
+        );
+    });
+}
+
+/// A worker that stays blocked while nothing waits keeps nobody busy either.
+#[test]
+fn a_pool_whose_only_work_is_blocked_makes_no_looks() {
+    on_each_blocking_pool(Workers::Any, |pool, workers| {
+        let occupied: Vec<_> = (0..workers).map(|_| occupy(pool)).collect();
+        until(|| {
+            let ticks = pool.stats().gate_ticks;
+            thread::sleep(Duration::from_millis(20));
+            pool.stats().gate_ticks == ticks
+        });
+        drop(occupied);
+    });
+}
+
+#[test]
+fn workers_that_compute_are_not_taken_for_blocked_ones() {
+    for_each_blocking_setting(Workers::Many, |setting| {
+        let builder = setting.builder().max_threads(64);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let stop = spin(&pool, workers);
+            let task = pool.spawn(async {});
+            let ticks = pool.stats().gate_ticks;
+            until(|| pool.stats().gate_ticks > ticks + 40);
+            let stats = pool.stats();
+            assert_eq!(
+                (stats.injected_workers, stats.blocked_workers),
+                (0, 0),
+                "{stats}"
+            );
+            stop();
+            pool.block_on(task);
+            pool.shutdown();
+            assert_at_rest(&pool);
+        });
+    });
+}
+
+#[test]
+fn one_that_blocks_among_those_that_compute_is_made_up_for() {
+    on_each_blocking_pool(Workers::Several, |pool, workers| {
+        let stop = spin(pool, workers - 1);
+        let occupied = occupy(pool);
+        run_from_outside(pool, 10);
+        assert_eq!(pool.stats().injected_workers, 1);
+        drop(occupied);
+        stop();
+    });
+}
+
+/// Waits in a task for what only others can bring: `wait` gets a function that another task calls.
+fn nested(pool: &Pool, workers: usize, wait: fn(Pool) -> u32) {
+    let tasks: Vec<_> = (0..2 * workers)
+        .map(|_| {
+            let inner = pool.clone();
+            pool.spawn(async move { wait(inner) })
+        })
+        .collect();
+    tasks
+        .into_iter()
+        .for_each(|task| assert_eq!(pool.block_on(task), 7));
+}
+
+#[test]
+fn other_peoples_block_on_may_be_nested() {
+    fn wait(pool: Pool) -> u32 {
+        let inner = pool.clone();
+        futures_lite::future::block_on(pool.spawn(async move {
+            futures_lite::future::block_on(inner.spawn_global(async { 3 })) + 4
+        }))
+    }
+    on_each_blocking_pool(Workers::Any, |pool, workers| nested(pool, workers, wait));
+}
+
+#[test]
+fn channels_of_std_may_be_waited_for() {
+    fn wait(pool: Pool) -> u32 {
+        let (sender, receiver) = channel();
+        for value in [3, 4] {
+            let sender = sender.clone();
+            pool.spawn(async move { sender.send(value).unwrap() })
+                .detach();
+        }
+        drop(sender);
+        receiver.iter().sum()
+    }
+    on_each_blocking_pool(Workers::Any, |pool, workers| nested(pool, workers, wait));
+}
+
+#[test]
+fn a_tree_of_block_ons_ends() {
+    fn grow(pool: &Pool, depth: u32) -> u32 {
+        if depth == 0 {
+            return 1;
+        }
+        let spawn = |global: bool| {
+            let inner = pool.clone();
+            let body = async move { grow(&inner, depth - 1) };
+            if global {
+                pool.spawn_global(body)
+            } else {
+                pool.spawn(body)
+            }
+        };
+        let (near, far) = (spawn(false), spawn(true));
+        runnext::block_on(far) + runnext::block_on(near)
+    }
+    on_each_blocking_pool(Workers::Any, |pool, _| {
+        let inner = pool.clone();
+        let leaves = pool.block_on(pool.spawn(async move { grow(&inner, 3) }));
+        assert_eq!(leaves, 8);
+    });
+}
+
+#[test]
+fn a_block_on_that_is_woken_from_outside_goes_on() {
+    on_each_blocking_pool(Workers::Any, |pool, workers| {
+        let (sender, receiver) = async_channel::bounded::<u32>(1);
+        let tasks: Vec<_> = (0..2 * workers)
+            .map(|_| {
+                let receiver = receiver.clone();
+                pool.spawn(async move { runnext::block_on(receiver.recv()).unwrap() })
+            })
+            .collect();
+        (0..2 * workers).for_each(|_| sender.send_blocking(7).unwrap());
+        tasks
+            .into_iter()
+            .for_each(|task| assert_eq!(pool.block_on(task), 7));
+    });
+}
+
+/// A pool that is limited to two workers, of which both block while a task waits.
+fn exhausted(knobs: runnext::Knobs) {
+    let pool = Pool::builder()
+        .knobs(knobs)
+        .threads(1)
+        .max_threads(2)
+        .build()
+        .unwrap();
+    for _ in 0..3 {
+        let occupied = occupy(&pool);
+        let more = occupy(&pool);
+        let task = pool.spawn(async {});
+        let ticks = pool.stats().gate_ticks;
+        until(|| pool.stats().gate_ticks > ticks + 20);
+        let stats = pool.stats();
+        assert_eq!(
+            (stats.workers_count, stats.blocked_workers),
+            (2, 2),
+            "{stats}"
+        );
+        drop(more); // one returns, and work goes on
+        pool.block_on(task);
+        assert_eq!(pool.stats().workers_count, 2, "the other one still blocks");
+        drop(occupied);
+    }
+    pool.shutdown();
+    assert_at_rest(&pool);
+}
+
+#[test]
+fn a_pool_that_is_exhausted_says_so_once_and_names_the_knob() {
+    let test = "blocking::compensation::a_pool_that_is_exhausted_says_so_once_and_names_the_knob";
+    let output = fresh_process(test, || exhausted(runnext::Knobs::default()));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let warnings: Vec<_> = told
+        .lines()
+        .filter(|line| line.contains("warning"))
+        .collect();
+    assert_eq!(warnings.len(), 1, "{told}");
+    for part in [
+        "every worker is blocked",
+        "`RUNNEXT_MAX_THREADS` is 2",
+        "`max_threads`",
+    ] {
+        assert!(
+            warnings[0].contains(part),
+            "`{part}` is missing from: {told}"
+        );
+    }
+}
+
+#[test]
+fn a_pool_that_is_exhausted_says_nothing_without_warnings() {
+    let test = "blocking::compensation::a_pool_that_is_exhausted_says_nothing_without_warnings";
+    let output = fresh_process(test, || {
+        exhausted(runnext::Knobs::default().with_warnings_enabled(false));
+    });
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(!told.contains("warning"), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_cannot_be_started_are_tried_again() {
+    const STACK: usize = 64 << 20;
+    let test = "blocking::compensation::threads_that_cannot_be_started_are_tried_again";
+    let output = fresh_process(test, || {
+        let builder = Pool::builder().threads(1).max_threads(8).stack_size(STACK);
+        let pool = builder.build().unwrap();
+        let occupied = occupy(&pool);
+        crate::bad_use::limit_memory(STACK as u64 / 2);
+        let task = pool.spawn(async { 7 });
+        until(|| pool.stats().failed_thread_starts >= 3);
+        let stats = pool.stats();
+        assert_eq!(
+            (stats.workers_count, stats.injected_workers),
+            (1, 0),
+            "{stats}"
+        );
+        let error = pool.set_threads(2, 8).expect_err("there is no room");
+        assert!(error.to_string().contains("os error"), "{error}");
+        pool.set_threads(1, 8).unwrap();
+        crate::bad_use::limit_memory(STACK as u64 * 4);
+        assert_eq!(pool.block_on(task), 7);
+        let stats = pool.stats();
+        assert_eq!(
+            (stats.workers_count, stats.injected_workers),
+            (2, 1),
+            "{stats}"
+        );
+        drop(occupied);
+        pool.shutdown();
+        assert_at_rest(&pool);
+    });
+    assert!(output.status.success(), "{output:#?}");
+}
+
+#[test]
+fn without_cooperative_blocking_the_gate_finds_those_that_block_in_a_section_as_well() {
+    for_each_blocking_setting(Workers::Any, |setting| {
+        let knobs = setting.knobs.clone().with_cooperative_blocking(false);
+        let builder = setting.builder().knobs(knobs).max_threads(64);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let (releases, tasks): (Vec<_>, Vec<_>) = (0..workers).map(|_| block(&pool)).unzip();
+            run_from_outside(&pool, 10);
+            assert!(pool.stats().injected_workers > 0);
+            drop(releases);
+            tasks.into_iter().for_each(|task| pool.block_on(task));
+            until(|| pool.stats().blocked_workers == 0);
+            pool.shutdown();
+            assert_at_rest(&pool);
+        });
+    });
+}
+
+#[test]
+fn without_starvation_detection_only_those_are_made_up_for_that_say_so() {
+    for_each_blocking_setting(Workers::Any, |setting| {
+        let knobs = setting.knobs.clone().with_starvation_detection(false);
+        let builder = setting.builder().knobs(knobs).max_threads(64);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let occupied: Vec<_> = (0..workers).map(|_| occupy(&pool)).collect();
+            let task = pool.spawn(async {});
+            let ticks = pool.stats().gate_ticks;
+            until(|| pool.stats().gate_ticks > ticks + 20);
+            assert_eq!(pool.stats().injected_workers, 0);
+            drop(occupied);
+            pool.block_on(task);
+
+            let (releases, tasks): (Vec<_>, Vec<_>) = (0..workers).map(|_| block(&pool)).unzip();
+            run_from_outside(&pool, 10);
+            assert!(pool.stats().injected_workers > 0);
+            drop(releases);
+            tasks.into_iter().for_each(|task| pool.block_on(task));
+            pool.shutdown();
+            assert_at_rest(&pool);
+        });
+    });
+}
+
+#[test]
+fn with_both_off_nobody_is_added() {
+    for_each_setting(Workers::Any, |setting| {
+        let knobs = setting.knobs.clone().with_cooperative_blocking(false);
+        let knobs = knobs.with_starvation_detection(false);
+        let builder = setting.builder().knobs(knobs).max_threads(64);
+        let (pool, workers) = (builder.build().unwrap(), setting.workers);
+        within(LIMIT, &pool.clone(), move || {
+            let (releases, tasks): (Vec<_>, Vec<_>) = (0..workers).map(|_| block(&pool)).unzip();
+            let task = pool.spawn(async {});
+            thread::sleep(Duration::from_millis(5)); // in which the gate, if there is one, looks
+            let stats = pool.stats();
+            assert_eq!(
+                (stats.workers_count, stats.injected_workers),
+                (workers, 0),
+                "{stats}"
+            );
+            assert_eq!(stats.blocked_workers, 0, "{stats}");
+            drop(releases);
+            tasks.into_iter().for_each(|task| pool.block_on(task));
+            pool.block_on(task);
+            pool.shutdown();
+            assert_at_rest(&pool);
+        });
+    });
+}
