@@ -90,9 +90,9 @@ impl Builder {
     /// Runs `report` when work has had to wait behind one poll for the knob `STALLED_WORK_US`, or longer if no other
     /// worker was idle: once for each such poll, so that its task can be found.
     ///
-    /// It runs on a thread of its own, `stall` after the name prefix. What it is too slow for is dropped. A panic is
-    /// reported by the panic hook and otherwise ignored. Without the gate (every switch off, see `docs/KNOBS.md`)
-    /// it is never called.
+    /// It runs on a thread of its own, `stall` after the name prefix. What it is too slow for is dropped, and so is what
+    /// it has not begun when the pool closes. A panic is reported by the panic hook and otherwise ignored. Without the gate
+    /// (every switch off, see `docs/KNOBS.md`) it is never called.
     ///
     /// ```
     /// let pool = runnext::Builder::new()
@@ -157,10 +157,10 @@ impl Builder {
             return Ok(());
         }
         if let Some(on_stall) = on_stall {
-            let (id, reports) = (shared.id, shared.reports.open());
+            let (own, reports) = (shared.clone(), shared.reports.open());
             let reporter = shared.crew.settings.thread("stall").spawn(move || {
-                work_for(id);
-                stall::report(&reports, &*on_stall);
+                work_for(own.id);
+                stall::report(&own, &reports, &*on_stall);
             })?;
             shared.crew.add_thread(reporter);
         }

@@ -107,7 +107,6 @@ impl Gate {
             }
         }
         shared.end_marks();
-        shared.reports.close();
     }
 
     fn tick(&self, shared: &Arc<Shared>, compensation: &mut Compensation) {

@@ -485,6 +485,7 @@ impl Shared {
     /// Begins the shutdown. Any thread, any number of times.
     pub(crate) fn close(self: &Arc<Self>) {
         let first = self.lifecycle.close();
+        self.reports.close();
         self.gate.wake();
         let idle = self.idle.wake_all();
         self.wake_spares();

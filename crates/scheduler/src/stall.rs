@@ -65,7 +65,7 @@ impl fmt::Display for StallInfo {
 /// The user's function.
 pub(crate) type OnStall = dyn Fn(&StallInfo) + Send + Sync;
 
-/// The gate's end of the reports; closed once it has ended.
+/// The gate's end of the reports, until the pool closes.
 #[derive(Debug, Default)]
 pub(crate) struct Reports(Mutex<Option<SyncSender<StallInfo>>>);
 
@@ -89,9 +89,9 @@ impl Reports {
     }
 }
 
-/// The body of the thread that runs the user's function.
-pub(crate) fn report(reports: &Receiver<StallInfo>, on_stall: &OnStall) {
-    for info in reports {
+/// The body of the thread that runs the user's function. Once the pool closes, what has not begun is dropped.
+pub(crate) fn report(shared: &Shared, reports: &Receiver<StallInfo>, on_stall: &OnStall) {
+    for info in reports.iter().take_while(|_| !shared.lifecycle.is_closing()) {
         // Unwind: contained, so that the next report gets through.
         contain(|| on_stall(&info));
     }

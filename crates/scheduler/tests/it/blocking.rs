@@ -3,6 +3,7 @@
 mod compensation;
 mod crew;
 mod hooks;
+mod stalls;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -67,7 +68,10 @@ fn block(pool: &Pool) -> (Sender<()>, Task<()>) {
 /// Occupies `count` workers with polls that compute and never wait for a lock. The returned function stops them and
 /// waits for their end.
 fn spin(pool: &Pool, count: usize) -> impl FnOnce() + use<> {
-    let (stop, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (stop, begun) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
     let spawn = |_| {
         let (stop, begun) = (stop.clone(), begun.clone());
         pool.spawn(async move {
