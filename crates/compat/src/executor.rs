@@ -2,8 +2,7 @@
 //!
 //! ```
 //! use futures::channel::oneshot;
-//! use futures::executor::block_on;
-//! use runnext_compat::executor::ThreadPool; // was: use futures::executor::ThreadPool;
+//! use runnext_compat::executor::{ThreadPool, block_on}; // was: use futures::executor::{..};
 //!
 //! let pool = ThreadPool::new()?;
 //! let (reply, answer) = oneshot::channel();
@@ -16,16 +15,22 @@
 //!
 //! - **Tasks keep their pool.** Dropping the last handle cancels nothing: the threads end when the last task has
 //!   ended too. A [`runnext::Pool`] does the opposite and cancels, so each task here owns a handle (`tether`).
-//! - **The number of threads is fixed.** The hooks get each index below `pool_size` exactly once, and a program may use
-//!   it to index a table. So the pool adds no thread when its workers block, unlike a [`runnext::Pool`].
+//! - **Hooks get each index below `pool_size` exactly once,** and a program may use it to index a table. A thread that
+//!   the pool adds while others are blocked runs none (`once`).
 //! - **Hooks are let go.** A hook is dropped when the last thread has run it and the builder is gone, although the pool
-//!   lives: a channel whose sender the hook captured then ends. The pool beneath does the same.
+//!   lives: a channel whose sender the hook captured then ends.
 //!
-//! Non-goals: `block_on`, `LocalPool` and `enter`, which run on the caller's thread and gain nothing from a pool.
+//! [`block_on`] is ours, so that a task may call it: it tells the pool, and polls a [`runnext::Task`] that waits on its
+//! own worker in place. The original's, which panics within the original's pool, works on ours too; the pool then has to
+//! find out that the worker is blocked.
+//!
+//! Non-goals: `LocalPool` and `enter`, which run on the caller's thread and gain nothing from a pool.
 
 mod builder;
+mod once;
 mod tether;
 mod thread_pool;
 
 pub use builder::ThreadPoolBuilder;
+pub use runnext::block_on;
 pub use thread_pool::ThreadPool;

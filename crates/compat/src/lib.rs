@@ -10,7 +10,8 @@
 //! | `hyper::rt::Executor`, needed for HTTP/2 | `runnext_compat::hyper::HyperExecutor`, feature `hyper` |
 //! | `bencher.to_async(..)` of criterion | `runnext_compat::criterion::CriterionExecutor`, feature `criterion` |
 //!
-//! Only what is ours is exported: `block_on`, `LocalPool` and the rest of `futures::executor` stay where they are.
+//! Only what is ours is exported: `LocalPool` and the rest of `futures::executor` stay where they are. `block_on` may
+//! come from either; ours tells the pool when a task calls it.
 //!
 //! # Features
 //!

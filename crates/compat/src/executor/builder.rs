@@ -2,10 +2,10 @@
 //!
 //! | here | beneath | not set |
 //! |---|---|---|
-//! | `pool_size` | least and greatest number of threads | the knob `MIN_THREADS`, else one a processor |
+//! | `pool_size` | the number of threads while none is blocked | the knob `MIN_THREADS`, else one a processor |
 //! | `stack_size` | the same | the standard library's |
 //! | `name_prefix` | the same | `runnext-`; the original leaves its threads unnamed |
-//! | `after_start`, `before_stop` | `on_thread_start`, `on_thread_stop` | none |
+//! | `after_start`, `before_stop` | `on_thread_start`, `on_thread_stop`, for the first `pool_size` threads | none |
 //!
 //! The switches of the executor are not settings here: they come from the environment, as everywhere. So does the
 //! number of threads, if the program leaves it open; a program that sets it has the last word.
@@ -17,9 +17,10 @@ use std::sync::Arc;
 use runnext::Knobs;
 
 use super::ThreadPool;
+use super::once::once_a_thread;
 
 /// A hook as the builder keeps it; the argument is the thread's index.
-type Hook = Arc<dyn Fn(usize) + Send + Sync>;
+pub(super) type Hook = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// Settings for a [`ThreadPool`]; the counterpart of `futures::executor::ThreadPoolBuilder`.
 ///
@@ -55,7 +56,8 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Sets the number of threads. It is fixed: the pool starts so many, and keeps them.
+    /// Sets the number of threads. The pool starts so many, and keeps them. It adds others only while some are blocked
+    /// and work waits, up to the knob `MAX_THREADS`; with `RUNNEXT_MAX_THREADS=1` it never does.
     ///
     /// # Panics
     ///
@@ -113,8 +115,7 @@ impl ThreadPoolBuilder {
         let size = self.pool_size;
         let mut builder = runnext::Builder::new()
             .knobs(self.knobs.clone())
-            .threads(size)
-            .max_threads(size);
+            .threads(size);
         if self.stack_size > 0 {
             builder = builder.stack_size(self.stack_size);
         }
@@ -122,10 +123,10 @@ impl ThreadPoolBuilder {
             builder = builder.name_prefix(prefix);
         }
         if let Some(hook) = self.after_start.clone() {
-            builder = builder.on_thread_start(move |index| hook(index));
+            builder = builder.on_thread_start(once_a_thread(hook, size));
         }
         if let Some(hook) = self.before_stop.clone() {
-            builder = builder.on_thread_stop(move |index| hook(index));
+            builder = builder.on_thread_stop(once_a_thread(hook, size));
         }
         Ok(ThreadPool::over(builder.build()?, size))
     }

@@ -10,7 +10,7 @@ use std::thread;
 
 use futures::channel::oneshot;
 use futures::executor::block_on;
-use futures::future;
+use futures::future::{self, RemoteHandle};
 use futures::task::{Spawn, SpawnExt};
 use runnext_compat::executor::{ThreadPool, ThreadPoolBuilder};
 
@@ -90,6 +90,26 @@ fn block_on_works_inside_a_task() {
         within_limit("the nested block_on", move || block_on(outer)),
         Ok(7)
     );
+}
+
+/// With one thread, which waits for what it has just spawned; ours and the original's `block_on` alike.
+#[test]
+fn block_on_may_wait_for_tasks_of_its_own_pool() {
+    fn nested(pool: ThreadPool, depth: u32, wait: fn(RemoteHandle<u32>) -> u32) -> u32 {
+        match depth {
+            0 => 0,
+            _ => {
+                let inner = pool.clone();
+                let task = pool.spawn_with_handle(async move { nested(inner, depth - 1, wait) });
+                1 + wait(task.unwrap())
+            }
+        }
+    }
+    for wait in [block_on, runnext_compat::executor::block_on] {
+        let pool = one_thread();
+        let depth = within_limit("nested block_ons", move || nested(pool, 4, wait));
+        assert_eq!(depth, 4);
+    }
 }
 
 /// The original leaves its threads unnamed.
