@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use comfy_table::presets::{NOTHING, UTF8_FULL_CONDENSED};
 use comfy_table::{ContentArrangement, Table};
-use runnext_knobs::{Entry, Knobs, Rule, Setting, Spelling, Warning, find, nearest};
+use runnext_knobs::{Knobs, Rule, Setting, Spelling, Warning, find, nearest};
 use serde::Serialize;
 
 /// A wrong command line.
@@ -84,7 +84,7 @@ fn table(shown: &[Setting<'_>], terminal: bool) -> Table {
         false => (NOTHING, ContentArrangement::Disabled),
     };
     table.load_style(style).set_content_arrangement(arrangement);
-    table.set_header(["knob", "in .NET", "value", "unit", "origin", "note"]);
+    table.set_header(["knob", "in .NET", "value", "unit", "origin"]);
     for setting in shown {
         let entry = setting.entry;
         let dotnet = entry.dotnet.map(|spelling| {
@@ -101,7 +101,6 @@ fn table(shown: &[Setting<'_>], terminal: bool) -> Table {
             &value,
             entry.unit,
             &origin(setting),
-            note(entry),
         ];
         table.add_row(row);
     }
@@ -116,11 +115,6 @@ fn origin(setting: &Setting<'_>) -> String {
     }
 }
 
-/// Whether the value is of any use yet.
-fn note(entry: &Entry) -> &'static str {
-    if entry.pending { "no effect yet" } else { "" }
-}
-
 fn explanation(setting: &Setting<'_>) -> String {
     let entry = setting.entry;
     let mut lines = vec![
@@ -133,9 +127,6 @@ fn explanation(setting: &Setting<'_>) -> String {
         entry.describe(setting.value),
         origin(setting)
     ));
-    if entry.pending {
-        lines.push(format!("  note     {}", note(entry)));
-    }
     lines.push(format!("  default  {}", entry.default_text()));
     lines.push(format!("  range    {}", entry.range_text()));
     lines.extend(
@@ -188,7 +179,6 @@ struct Knob {
     default: String,
     range: String,
     effect: &'static str,
-    pending: bool,
     source: &'static str,
 }
 
@@ -235,7 +225,6 @@ fn knob(setting: &Setting<'_>) -> Knob {
         default: entry.default_text(),
         range: entry.range_text(),
         effect: entry.effect,
-        pending: entry.pending,
         source: entry.source,
     }
 }

@@ -7,9 +7,6 @@ const RUN_NEXT: &str = "DOTNET_ThreadPool_RunNext";
 const STALLED: (&str, &str) = ("DOTNET_ThreadPool_StalledWorkUs", "fifty");
 const MISSPELT: (&str, &str) = ("DOTNET_ThreadPool_RunNextStealDelay", "5");
 
-/// What the table says of a knob that this version only reads.
-const NOTE: &str = "no effect yet";
-
 struct Told {
     code: i32,
     out: String,
@@ -45,11 +42,9 @@ fn knobs_os(args: &[&str], vars: &[(&str, &OsStr)]) -> Told {
 }
 
 impl Told {
-    /// The columns of our `variable`'s line in the table, but for the note.
+    /// The columns of our `variable`'s line in the table.
     fn row(&self, variable: &str) -> Vec<&str> {
-        let line = self.line(variable);
-        let line = line.strip_suffix(NOTE).unwrap_or(line);
-        line.split_whitespace().collect()
+        self.line(variable).split_whitespace().collect()
     }
 
     fn line(&self, variable: &str) -> &str {
@@ -89,18 +84,6 @@ fn the_table_has_every_knob_with_names_value_unit_and_origin() {
             "{}",
             told.out
         );
-    }
-}
-
-#[test]
-fn the_knobs_without_effect_are_marked() {
-    let told = knobs(&[], &[]);
-    for entry in runnext_knobs::catalogue() {
-        let variable = entry.ours.variable;
-        let marked = told.line(variable).ends_with(NOTE);
-        assert_eq!(marked, entry.pending, "{variable}");
-        let explained = knobs(&["--explain", variable], &[]).out;
-        assert_eq!(explained.contains(NOTE), entry.pending, "{explained}");
     }
 }
 

@@ -119,8 +119,6 @@ pub struct Entry {
     pub(crate) needs: Option<Knob>,
     /// Where the knob comes from.
     pub source: &'static str,
-    /// Whether this version only reads and checks it: what acts on it is not built yet.
-    pub pending: bool,
     /// What it does, in one line.
     pub effect: &'static str,
     /// What it does, when to change it, and what that costs.

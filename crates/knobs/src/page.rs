@@ -55,14 +55,9 @@ fn overview(page: &mut String) -> fmt::Result {
         let default = entry.default_text();
         writeln!(
             page,
-            "| [`{entry}`](#{}) | {default} | {}{} |",
+            "| [`{entry}`](#{}) | {default} | {} |",
             anchor(entry),
             entry.effect,
-            if entry.pending {
-                " (no effect yet)"
-            } else {
-                ""
-            }
         )?;
     }
     Ok(())
@@ -71,11 +66,6 @@ fn overview(page: &mut String) -> fmt::Result {
 fn section(page: &mut String, entry: &Entry) -> fmt::Result {
     let sentence = capitalised(entry.effect);
     write!(page, "\n## {entry}\n\n{sentence}.\n\n{}\n\n", entry.detail)?;
-    if entry.pending {
-        page.write_str(
-            "- no effect yet: this version reads and checks it, and does nothing else\n",
-        )?;
-    }
     writeln!(page, "- default: {}", entry.default_text())?;
     writeln!(page, "- range: {}{}", entry.range_text(), unit(entry))?;
     for Spelling { variable, rule } in entry.spellings() {

@@ -127,10 +127,7 @@ fn timers(timing: &Timing, knobs: &Knobs) -> Option<Advice> {
             time(late),
             time(wanted)
         );
-        Advice {
-            text: text + &note(&setting),
-            set: None,
-        }
+        Advice { text, set: None }
     })
 }
 
@@ -159,20 +156,8 @@ fn turn(text: String, setting: &Setting<'_>, value: i64) -> Advice {
     let value = value.clamp(*entry.range.start(), *entry.range.end());
     let variable = entry.ours.variable;
     Advice {
-        text: format!("{text} Try `{variable}={value}`{}.", note(setting)),
+        text: format!("{text} Try `{variable}={value}`."),
         set: Some((variable, value)),
-    }
-}
-
-/// Whether the knob is of any use yet.
-fn note(setting: &Setting<'_>) -> String {
-    if setting.entry.pending {
-        format!(
-            " (in this build, `{}` has no effect yet)",
-            setting.entry.ours.variable
-        )
-    } else {
-        String::new()
     }
 }
 

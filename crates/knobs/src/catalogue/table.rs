@@ -28,7 +28,6 @@ const BLANK: Entry = Entry {
     unit: "",
     needs: None,
     source: OURS,
-    pending: false,
     effect: "",
     detail: "",
 };
@@ -161,10 +160,9 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         range: 1..=MAX16,
         unit: "threads",
         source: DOTNET,
-        pending: true,
         effect: "workers the pool never exceeds, however many are blocked",
         detail: "Workers beyond the minimum are added only while others are blocked and work waits. The limit \
-                 bounds memory: each thread has a stack. .NET's own default is 32767. .NET reads its spelling as \
+                 bounds memory: each thread has a stack; a pool never has more than 4096. .NET's own default is 32767. .NET reads its spelling as \
                  hexadecimal: `DOTNET_ThreadPool_ForceMaxWorkerThreads=40` is 64.",
         ..BLANK
     },
@@ -177,8 +175,7 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         special: Some((-1, "never")),
         unit: "ms",
         source: DOTNET,
-        pending: true,
-        effect: "how long a surplus worker stays parked before its thread ends",
+        effect: "how long a surplus worker waits as a spare before its thread ends",
         detail: "Surplus workers are those added while others were blocked. Shorter gives memory back sooner; \
                  longer saves thread creation where blocking comes in waves. -1 keeps every thread.",
         ..BLANK
@@ -192,9 +189,9 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         special: Some((-1, "all")),
         unit: "threads",
         source: DOTNET,
-        pending: true,
         effect: "threads that never end for being idle",
-        detail: "That many threads are exempt from `RUNNEXT_THREAD_TIMEOUT_MS`. -1 exempts all of them.",
+        detail: "While the pool has no more threads than that, none ends for `RUNNEXT_THREAD_TIMEOUT_MS`. Those of the \
+                 minimum never do. -1 exempts all of them.",
         ..BLANK
     },
     Entry {
@@ -203,11 +200,12 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         dotnet: Some(spelling("DOTNET_ThreadPool_CooperativeBlocking", Bool)),
         preset: Preset::Fixed(1),
         source: DOTNET,
-        pending: true,
-        effect: "a blocked worker is made up for by another while work waits",
-        detail: "On, a worker that blocks is replaced while work waits and none is idle: at once up to the \
-                 minimum and as many again as there are processors, then more and more slowly, never above \
-                 `RUNNEXT_MAX_THREADS`. Off, the number of workers does not change.",
+        effect: "a worker that says that it blocks is made up for by another while work waits",
+        detail: "A worker says so by `blocking`, `about_to_block`, `block_on`, or by parking through the crate `parking` \
+                 if that is patched. It is made up for while work waits and nobody is idle: at once up to the minimum \
+                 and one more for each processor, then more and more slowly, never above `RUNNEXT_MAX_THREADS`. Off, \
+                 what waits behind such a worker is still free for the others, but none is added. Workers that do not \
+                 say so are the business of `RUNNEXT_DISABLE_STARVATION_DETECTION`.",
         ..BLANK
     },
     Entry {
@@ -218,10 +216,11 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
             HexBool,
         )),
         source: DOTNET,
-        pending: true,
         effect: "turns off the detection of workers that block where no hook sees it",
         detail: "The detection is what keeps a pool alive whose every worker sits in a sleep, a foreign lock or a \
-                 system call. Turn it off to find such places: the pool then stands still while they last. .NET \
+                 system call: a worker that stays in one poll while work waits, and neither uses a processor nor wants \
+                 one, is made up for as one that says so. Turn it off to find such places: the pool then stands still \
+                 while they last. .NET \
                  reads its spelling as a hexadecimal number, so `true` is not understood there.",
         ..BLANK
     },
