@@ -151,7 +151,7 @@ impl Compensation {
         let workers = shared.remotes.iter().zip(&mut self.suspects);
         for (index, (remote, suspect)) in workers.enumerate() {
             let polls = remote.slot.polls();
-            let known = cooperative && remote.marks.says(polls);
+            let known = cooperative && remote.marks.is_said();
             if known || remote.marks.is_found() || remote.activity() != Activity::Running {
                 *suspect = None;
                 continue;

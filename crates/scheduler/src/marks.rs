@@ -78,8 +78,8 @@ impl Marks {
         self.forget(heads);
     }
 
-    /// Marks the worker as found blocked in the poll of this number, and counts it, unless it says so itself
-    /// and `sections_count`. Gate only, if there is no such mark.
+    /// Marks the worker as found blocked in the poll of this number, and counts it, unless it is counted for
+    /// a section and `sections_count`. Gate only, if there is no such mark.
     pub(crate) fn find(&self, polls: u64, heads: &Headcount, sections_count: bool) {
         if polls == 0 {
             return; // it has polled nothing yet
@@ -89,7 +89,7 @@ impl Marks {
         let old = self.found.swap(polls, Ordering::SeqCst);
         complete_barrier();
         debug_assert_eq!(old, 0, "it is counted once only");
-        if sections_count && self.says(polls) {
+        if sections_count && self.is_said() {
             self.forget(heads);
         }
     }
@@ -113,6 +113,13 @@ impl Marks {
         // Ordering: SeqCst, the reading half of two pairs: with a worker that leaves the search, see `blocking`,
         // and with `begin_section`. A plain `mov` on x86.
         polls != 0 && polls == self.said.load(Ordering::SeqCst)
+    }
+
+    /// Whether a section is open, in whichever poll: one that was leaked, or one around a poll in place, still counts.
+    /// Any thread.
+    pub(crate) fn is_said(&self) -> bool {
+        // Ordering: SeqCst, the reading half of the pair with `begin_section`; a plain `mov` on x86.
+        self.said.load(Ordering::SeqCst) != 0
     }
 
     /// Whether the gate has found the worker blocked. Any thread.

@@ -1,5 +1,6 @@
 //! Blocking in a poll: hooks, `block_on` in place, and workers that make up for blocked ones.
 
+mod chaos;
 mod compensation;
 mod crew;
 mod hooks;

@@ -180,8 +180,9 @@ pub(crate) fn in_time<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'stat
     watched(LIMIT, body, || "no pool to show".into())
 }
 
+/// Runs `body` and fails with `state` if it does not return within `limit`.
 #[track_caller]
-fn watched<T: Send + 'static>(
+pub(crate) fn watched<T: Send + 'static>(
     limit: Duration,
     body: impl FnOnce() -> T + Send + 'static,
     state: impl FnOnce() -> String,

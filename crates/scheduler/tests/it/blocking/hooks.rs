@@ -242,7 +242,6 @@ fn sections_in_destructors_and_start_hooks_leave_nothing() {
 
 /// A poll in place has a number of its own, behind which the section around it must not be forgotten and found anew.
 #[test]
-#[ignore = "a section is forgotten after a poll in place within it, and the gate counts the worker again"]
 fn a_section_that_goes_on_after_a_poll_in_place_counts_once() {
     on_each_blocking_pool(Workers::One, |pool, _| {
         let (begins, begun) = channel();
