@@ -14,8 +14,9 @@
 //! lost a wake-up, and so has a pool that does not come to rest once the loads are told to stop. Then the
 //! pool's state is printed, and the exit code is 1.
 //!
-//! At rest nothing may be left: no future, no queued item, nobody awake, and no item for which the
-//! gate had to step in although nobody had promised to look after it (`gate_rescues`).
+//! At rest nothing may be left: no future, no queued item, nobody awake or blocked, no worker beyond the minimum, and
+//! no item for which the gate had to step in although nobody had promised to look after it (`gate_rescues`). Spares
+//! end after milliseconds here, so that threads come and go all the time.
 //!
 //! # Why the loads take turns
 //!
@@ -31,10 +32,13 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runnext::{Builder, Knobs, Pool, Stats, block_on, yield_now};
+use runnext::{Builder, Knobs, Pool, block_on, blocking, yield_now};
 
 /// How long a load may be without a step, and a pool without coming to rest, before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a spare waits.
+const SPARE: Duration = Duration::from_millis(5);
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
@@ -45,7 +49,7 @@ use switches::SWITCHES;
 /// A load: it goes on for as long as [`Site::step`] says.
 type Load = fn(Site) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-const LOADS: [(&str, Load); 9] = [
+const LOADS: [(&str, Load); 10] = [
     ("ping-pong", |site| Box::pin(ping_pong(site))),
     ("yields", |site| Box::pin(yields(site))),
     ("self-wakes", |site| Box::pin(self_wakes(site))),
@@ -55,6 +59,7 @@ const LOADS: [(&str, Load); 9] = [
     ("outside", |site| Box::pin(outside(site))),
     ("nested", |site| Box::pin(nested(site))),
     ("blocked", |site| Box::pin(blocked(site))),
+    ("sections", |site| Box::pin(sections(site))),
 ];
 
 /// What a load works with.
@@ -249,6 +254,21 @@ async fn blocked(site: Site) {
     }
 }
 
+/// Blocks its worker and says so, with a woken task behind it; and waits for a task of its own pool, where that makes up
+/// for it.
+async fn sections(site: Site) {
+    while site.step().await {
+        let behind = site.pool.spawn(async {});
+        blocking(|| thread::sleep(Duration::from_micros(fastrand::u64(..500))));
+        behind.await;
+        if site.pool.knobs().cooperative_blocking() {
+            block_on(site.pool.spawn(yield_times(1)));
+            block_on(site.pool.spawn_global(yield_times(3)));
+        }
+        yield_times(100).await;
+    }
+}
+
 /// Wakes one waiting task from within [`notify`](Self::notify); a notification that comes first is kept.
 #[derive(Clone, Default)]
 struct Notify(Arc<Mutex<(bool, Option<Waker>)>>);
@@ -294,6 +314,7 @@ struct Running {
 
 impl Cell {
     fn start(workers: usize, knobs: &Knobs) -> Cell {
+        let knobs = knobs.clone().with_thread_timeout(Some(SPARE));
         let pool = |threads| Builder::new().threads(threads).knobs(knobs.clone()).build();
         let copies = workers.div_ceil(2);
         let mut cell = Cell {
@@ -344,8 +365,8 @@ impl Cell {
         }
         for pool in [&self.pool, &self.other] {
             wait_until(
-                || is_at_rest(&pool.stats()),
-                || format!("a pool does not rest: {}", pool.stats()),
+                || is_at_rest(pool),
+                || format!("a pool does not rest: {}\n{}", pool.stats(), pool.dump()),
             )?;
             let rescues = pool.stats().gate_rescues;
             if rescues > 0 {
@@ -376,7 +397,8 @@ impl Cell {
         let total = &stats.total;
         format!(
             "{:6.2} M steps, {:6.2} M polls ({:2.0} % slot), {:6} slot steals, {:6} queue steals, \
-             {:7} parks, {:7} wakes, {:7} gate ticks, {:6} stall rescues, {} gate rescues",
+             {:7} parks, {:7} wakes, {:7} gate ticks, {:6} stall rescues, {} gate rescues, {:5} workers injected, \
+             {:5} retired",
             steps as f64 / 1e6,
             total.polls_count as f64 / 1e6,
             100.0 * total.slot_polls as f64 / total.polls_count.max(1) as f64,
@@ -387,6 +409,8 @@ impl Cell {
             stats.gate_ticks,
             stats.stall_rescues,
             stats.gate_rescues,
+            stats.injected_workers,
+            stats.retired_workers,
         )
     }
 }
@@ -414,9 +438,13 @@ impl Running {
     }
 }
 
-/// No future, nothing queued, nobody awake.
-fn is_at_rest(stats: &Stats) -> bool {
+/// No future, nothing queued, nobody awake or blocked, and as many workers as at the start.
+fn is_at_rest(pool: &Pool) -> bool {
+    let stats = pool.stats();
     stats.live_tasks_count == 0
+        && stats.blocked_workers == 0
+        && stats.spare_workers == 0
+        && stats.workers_count == pool.knobs().min_threads()
         && stats.injection_queue_depth == 0
         && stats.total.local_queue_depth == 0
         && !stats.total.slot_full
