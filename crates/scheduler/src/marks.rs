@@ -85,7 +85,7 @@ impl Marks {
             return; // it has polled nothing yet
         }
         heads.block(); // before the mark (B1)
-        // Ordering: SeqCst, a full barrier against `begin_section`.
+        // Ordering: SeqCst, a full barrier against `begin_section`; and a release for `take_found`.
         let old = self.found.swap(polls, Ordering::SeqCst);
         complete_barrier();
         debug_assert_eq!(old, 0, "it is counted once only");
@@ -104,8 +104,8 @@ impl Marks {
     }
 
     fn take_found(&self) -> bool {
-        // Relaxed: the swap alone says who has to count.
-        self.is_found() && self.found.swap(0, Ordering::Relaxed) != 0
+        // Ordering: Acquire pairs with the release in `find`: the count that goes with the mark is there (B1).
+        self.is_found() && self.found.swap(0, Ordering::Acquire) != 0
     }
 
     /// Whether the worker says that it is blocked in the poll of this number. Any thread.

@@ -177,8 +177,8 @@ impl Watched {
     }
 }
 
-/// B2: the gate finds the worker blocked while that says so itself, within the same poll: it is counted once, and
-/// not at all in the end.
+/// B2: the gate finds the worker blocked while that says so itself, within the same poll, in nested
+/// sections: it is counted once, and not at all in the end.
 #[test]
 fn loom_b2_said_and_found_at_once() {
     model(3, || {
@@ -188,6 +188,8 @@ fn loom_b2_said_and_found_at_once() {
             move || worker.marks.find(1, &worker.heads, true)
         });
         let outer = worker.marks.begin_section(1, Some(&worker.heads));
+        let inner = worker.marks.begin_section(1, Some(&worker.heads));
+        worker.marks.end_section(inner, Some(&worker.heads));
         gate.join().expect("no panic");
         assert_eq!(worker.blocked(), 1, "B2");
         worker.marks.end_section(outer, Some(&worker.heads));

@@ -112,6 +112,7 @@ fn loom_c5_the_close_against_a_recall() {
             move || lock(&spares).recall_newest(&idle)
         });
         lock(&spares).close(&idle);
+        assert!(!lock(&spares).recall_newest(&idle), "C5");
         let recalled = recaller.join().expect("no panic");
         let fate = spare.join().expect("no panic");
         assert_eq!(fate == Fate::Works, recalled);
