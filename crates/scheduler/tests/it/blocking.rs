@@ -4,6 +4,7 @@ mod chaos;
 mod compensation;
 mod crew;
 mod hooks;
+mod shutdown;
 mod stalls;
 
 use std::sync::Arc;
