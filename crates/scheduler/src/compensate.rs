@@ -17,7 +17,7 @@ use crate::headcount::Heads;
 use crate::pool::Shared;
 use crate::suspect::{GLANCE, Suspect};
 use crate::sync::Arc;
-use crate::worker::Activity;
+use crate::remotes::Activity;
 
 #[cfg(test)]
 mod tests;

@@ -34,7 +34,8 @@ use crate::contain::contain;
 use crate::pool::Shared;
 use crate::spares::{Fate, Spares, after_sleep};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
-use crate::worker::{Activity, End, Ends, Worker, work_for};
+use crate::remotes::Activity;
+use crate::worker::{End, Ends, Worker, work_for};
 
 /// A function that runs on a worker thread, given the worker's index.
 pub(crate) type Hook = Arc<dyn Fn(usize) + Send + Sync + UnwindSafe + RefUnwindSafe>;

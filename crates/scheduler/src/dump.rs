@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::pool::Shared;
-use crate::worker::{Activity, Remote};
+use crate::remotes::{Activity, Remote};
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

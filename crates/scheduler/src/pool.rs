@@ -29,12 +29,12 @@ use crate::headcount::Headcount;
 use crate::idle::{Answer, Idle};
 use crate::lifecycle::Lifecycle;
 use crate::queue::Injector;
-use crate::remotes::Remotes;
+use crate::remotes::{Remote, Remotes};
 use crate::stall::Reports;
 use crate::stats::{Outside, Stats, WorkerStats};
 use crate::sync::{Arc, AtomicU64, Ordering, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
-use crate::worker::{Remote, Worker, work_for, works_for};
+use crate::worker::{Worker, work_for, works_for};
 
 /// A pool of worker threads that runs futures.
 ///

@@ -38,7 +38,8 @@ use crate::pool::Shared;
 use crate::spin::Backoff;
 use crate::sync::now;
 use crate::task::Runnable;
-use crate::worker::{Activity, Worker};
+use crate::remotes::Activity;
+use crate::worker::Worker;
 
 #[cfg(test)]
 mod tests;

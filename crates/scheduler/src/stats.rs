@@ -6,13 +6,18 @@
 //! two of them may differ by what happened in between. Names that tokio-metrics has are its names.
 
 use crate::sync::{AtomicU64, Count};
+use crossbeam_utils::atomic::AtomicCell;
 use std::fmt;
+use std::panic::Location;
 
 macro_rules! worker_counters {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
         /// What one worker counts apart from the hop itself, which has its own line.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
+            /// Where the task was spawned that is polled, or was last. Here because the owner writes this
+            /// line at each poll anyway.
+            pub(crate) polled: AtomicCell<Option<&'static Location<'static>>>,
             $(pub(crate) $name: Count,)+
         }
 

@@ -35,24 +35,17 @@
 //!   the queues, puts it there with a request of its own before it polls anything else.
 
 use std::cell::Cell;
-use std::panic::Location;
 use std::ptr;
-
-use crossbeam_utils::CachePadded;
-use crossbeam_utils::atomic::AtomicCell;
 
 use crate::contain::contain;
 use crate::headcount::Headcount;
 use crate::idle::Answer;
-use crate::marks::Marks;
 use crate::pool::{PoolId, Shared};
-use crate::queue::{self, Local, Stealer};
+use crate::queue::{self, Local};
+use crate::remotes::{Activity, Remote};
 use crate::search::Searcher;
-use crate::share::Steals;
-use crate::slot::{Slot, Thief};
-use crate::stats::{Counters, WorkerStats};
-use crate::suspect::ThreadId;
-use crate::sync::{Arc, AtomicBool, AtomicU8, AtomicU64, Ordering};
+use crate::slot::Slot;
+use crate::sync::Arc;
 use crate::task::{Meta, Runnable};
 
 /// Polls until the queues come before the slot. Prime, so that it does not fall into step with a
@@ -79,20 +72,6 @@ pub(crate) fn works_for(pool: PoolId) -> bool {
     EMPLOYER.get() == pool
 }
 
-/// What a worker does, roughly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Activity {
-    /// No thread works here, or it is a spare.
-    Away,
-    /// It runs tasks.
-    Running,
-    /// It looks for work.
-    Searching,
-    /// It sleeps until there is work.
-    Parked,
-}
-
 /// Why a worker's loop has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -100,30 +79,6 @@ pub(crate) enum End {
     Closing,
     /// There are more workers than there should be.
     GaveWay,
-}
-
-/// What others may touch of a worker.
-#[derive(Debug)]
-pub(crate) struct Remote {
-    /// The slot has a line of its own, which the owner writes at every poll; `counters` is written
-    /// by the owner as well, and thieves pull `queue` towards them.
-    pub(crate) slot: Thief<Runnable>,
-    pub(crate) queue: CachePadded<Stealer<Runnable>>,
-    pub(crate) counters: CachePadded<Counters>,
-    /// Where the task was spawned that is polled, or was last. Beside the counters, whose line the owner has anyway.
-    polled: AtomicCell<Option<&'static Location<'static>>>,
-    /// Up to which poll of the worker its items may be taken at once: the gate knows its polls to be
-    /// long. A poll, not the item, so that it need not be taken back.
-    stealable_through: AtomicU64,
-    /// Whether only a rescue allows that, for a moment: see `share`.
-    kept: AtomicBool,
-    /// Whether it is blocked.
-    pub(crate) marks: Marks,
-    /// The worker's thread, as the system knows it.
-    pub(crate) thread: ThreadId,
-    activity: AtomicU8,
-    /// The last poll whose stall was reported.
-    reported: AtomicU64,
 }
 
 /// A worker's own ends of what it shares with thieves.
@@ -138,107 +93,8 @@ impl Ends {
     pub(crate) fn new() -> (Self, Remote) {
         let slot = Slot::new();
         let (queue, stealer) = queue::local();
-        let remote = Remote {
-            slot: slot.thief(),
-            queue: CachePadded::new(stealer),
-            counters: CachePadded::default(),
-            polled: AtomicCell::new(None),
-            reported: AtomicU64::new(0),
-            stealable_through: AtomicU64::new(0),
-            kept: AtomicBool::new(false),
-            marks: Marks::default(),
-            thread: ThreadId::default(),
-            activity: AtomicU8::new(Activity::Away as u8),
-        };
+        let remote = Remote::new(slot.thief(), stealer);
         (Ends { slot, queue }, remote)
-    }
-}
-
-impl Remote {
-    /// Whether something waits here that another worker could run. Any thread.
-    pub(crate) fn has_work(&self) -> bool {
-        self.slot.is_full() || !self.queue.is_empty()
-    }
-
-    /// Lets thieves take what waits here without delay for as long as the poll counter is at most
-    /// `through`. Gate only.
-    pub(crate) fn allow_steals(&self, through: u64) {
-        // Relaxed: a hint about when, not whether; only the gate writes it.
-        let allowed = self.stealable_through.load(Ordering::Relaxed);
-        self.stealable_through
-            .store(allowed.max(through), Ordering::Relaxed);
-    }
-
-    /// Says when thieves may take what waits in the slot, until told otherwise. Gate only.
-    pub(crate) fn allow(&self, steals: Steals) {
-        let through = match steals {
-            Steals::AtOnce => u64::MAX,
-            Steals::Delayed | Steals::Rescued => 0,
-        };
-        // Relaxed: see `allow_steals`.
-        self.stealable_through.store(through, Ordering::Relaxed);
-        self.kept
-            .store(steals == Steals::Rescued, Ordering::Relaxed);
-    }
-
-    /// Whether thieves may take without delay, given the poll counter. Any thread.
-    pub(crate) fn allows_steals(&self, polls: u64) -> bool {
-        // Relaxed: see `allow_steals`.
-        polls <= self.stealable_through.load(Ordering::Relaxed) || self.marks.says(polls)
-    }
-
-    /// Whether something waits here that was requested: in the queue, or in the slot of a worker that says that
-    /// it is blocked. Any thread.
-    pub(crate) fn has_requested_work(&self) -> bool {
-        let slot_is_free = || self.slot.is_full() && self.marks.says(self.slot.polls());
-        !self.queue.is_empty() || slot_is_free()
-    }
-
-    /// Whether thieves have to leave the slot alone, however long the item waits, until the gate rescues
-    /// it. Any thread.
-    pub(crate) fn waits_for_rescue(&self) -> bool {
-        // Relaxed: see `allow_steals`.
-        self.kept.load(Ordering::Relaxed) && !self.allows_steals(self.slot.polls())
-    }
-
-    /// Says what the worker does now. Worker thread only.
-    pub(crate) fn set_activity(&self, activity: Activity) {
-        // Relaxed: a hint for whoever looks on.
-        self.activity.store(activity as u8, Ordering::Relaxed);
-    }
-
-    /// What the worker does, momentarily. Any thread.
-    pub(crate) fn activity(&self) -> Activity {
-        // Relaxed: see `set_activity`.
-        let activity = self.activity.load(Ordering::Relaxed);
-        let all = [Activity::Running, Activity::Searching, Activity::Parked];
-        let known = all.into_iter().find(|known| *known as u8 == activity);
-        known.unwrap_or(Activity::Away)
-    }
-
-    /// Where the task was spawned that the worker polls, or polled last. Any thread.
-    pub(crate) fn polled_task(&self) -> Option<&'static Location<'static>> {
-        self.polled.load()
-    }
-
-    /// Whether a stall of the poll of this number is to be reported: once. Gate only.
-    pub(crate) fn is_first_report(&self, polls: u64) -> bool {
-        // Relaxed: only the gate uses it.
-        self.reported.swap(polls, Ordering::Relaxed) != polls
-    }
-
-    /// Items that wait here, momentarily. Any thread.
-    pub(crate) fn waiting(&self) -> usize {
-        self.queue.len() + usize::from(self.slot.is_full())
-    }
-
-    pub(crate) fn stats(&self) -> WorkerStats {
-        let mut stats = WorkerStats::default();
-        self.counters.copy_into(&mut stats);
-        stats.polls_count = self.slot.polls();
-        stats.slot_full = self.slot.is_full();
-        stats.local_queue_depth = self.queue.len();
-        stats
     }
 }
 
@@ -329,7 +185,7 @@ impl Worker {
     #[inline]
     fn poll(&self, task: Runnable) {
         self.slot.begin_poll();
-        self.remote.polled.store(Some(task.metadata().spawned_at()));
+        self.remote.counters.polled.store(Some(task.metadata().spawned_at()));
         // Unwind: user code; see `run`. Nothing is held across it.
         task.run();
     }
@@ -337,7 +193,8 @@ impl Worker {
     /// Polls the task whose metadata is at `awaited` within the current poll, if it waits on this worker and there is
     /// stack left for it. Whether it did. Worker thread only, within a poll.
     pub(crate) fn poll_in_place(&self, awaited: *const Meta) -> bool {
-        if !self.has_stack_left() {
+        // Once the pool closes, what waits is to be cancelled and not polled.
+        if self.shared.lifecycle.is_closing() || !self.has_stack_left() {
             return false;
         }
         let Some(task) = self.take_awaited(awaited) else {
@@ -345,7 +202,7 @@ impl Worker {
         };
         let outer = self.remote.polled_task();
         self.poll(task);
-        self.remote.polled.store(outer);
+        self.remote.counters.polled.store(outer);
         true
     }
 
