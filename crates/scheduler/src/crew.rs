@@ -340,16 +340,18 @@ impl Shared {
             let is_kept = |spares| self.keeps_alive(spares);
             fate = after_sleep(&self.crew.state, &self.idle, index, woken, is_kept);
         }
-        if fate == Fate::Ends {
-            self.crew.retired.fetch_add(1, Ordering::Relaxed); // a counter
-        }
         fate == Fate::Works
     }
 
+    /// Whether a spare whose time is up sleeps on; else it counts as retired.
     fn keeps_alive(&self, spares: usize) -> bool {
         let threads = self.headcount.get().live() + spares;
         let kept = self.knobs.threads_to_keep_alive();
-        kept.is_none_or(|kept| threads <= kept)
+        let is_kept = kept.is_none_or(|kept| threads <= kept);
+        if !is_kept {
+            self.crew.retired.fetch_add(1, Ordering::Relaxed); // a counter
+        }
+        is_kept
     }
 
     /// Ends the sleep of every spare, once the pool is closing.

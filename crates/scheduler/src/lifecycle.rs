@@ -14,7 +14,8 @@
 //! * **L2** A drop of the pool's last handle only starts the shutdown. It may happen on a worker,
 //!   or inside somebody's wake, where waiting would be waiting for oneself.
 //! * **L3** A shutdown that says it is done has joined every worker's thread, their thread-locals' destructors
-//!   included. Whoever calls it first joins, the others wait for that.
+//!   included. Whoever calls it first joins, the others wait for that. A thread that had retired before is no
+//!   worker any more: nobody waits for its thread-locals.
 //! * **L4** No poll waits for a task that nobody will run or cancel, however it waits: after `close`,
 //!   what waits is cancelled by every worker that leaves or blocks in `block_on`, and again and again
 //!   by the first that has left, or by a thread made for it if no worker was idle then.
