@@ -138,7 +138,7 @@ fn keeping(setting: &Setting, timeout: Option<Duration>, kept: Option<usize>) ->
     let inner = pool.clone();
     let workers = setting.workers;
     within(LIMIT, &pool, move || {
-        make_spares(&inner, workers + 3);
+        make_spares(&inner, workers + 1);
         until(|| inner.stats().workers_count == workers);
     });
     pool
@@ -155,7 +155,7 @@ fn spares_end_but_for_those_that_are_to_be_kept_alive() {
     for_each_blocking_setting(Workers::Any, |setting| {
         let short = Some(Duration::from_millis(5));
         let workers = setting.workers;
-        for (kept, left) in [(Some(0), workers), (Some(workers + 2), workers + 2)] {
+        for (kept, left) in [(Some(0), workers), (Some(workers + 1), workers + 1)] {
             let pool = keeping(setting, short, kept);
             within(LIMIT, &pool.clone(), move || {
                 until(|| threads(&pool) == left);
@@ -214,7 +214,7 @@ fn hooks_are_paired_on_threads_that_come_later_too() {
         let (pool, workers) = (builder.build().unwrap(), setting.workers);
         within(LIMIT, &pool.clone(), move || {
             for _ in 0..3 {
-                make_spares(&pool, workers + 3);
+                make_spares(&pool, workers + 1);
                 until(|| pool.stats().spare_workers == 0 && pool.stats().workers_count == workers);
             }
             pool.shutdown();
@@ -300,7 +300,7 @@ fn set_threads_loses_nothing_while_all_workers_are_busy() {
         within(LIMIT, &pool.clone(), move || {
             let stop = yield_until_stopped(&pool, 30);
             let rounds = ping_pong(&pool, {
-                let mut left = 20_000;
+                let mut left = 3000;
                 move || {
                     left -= 1;
                     if left == 0 {

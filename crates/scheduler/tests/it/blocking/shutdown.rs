@@ -11,11 +11,11 @@ use runnext::Pool;
 use super::*;
 use crate::support::*;
 
-/// A pool with a blocked worker for each of its minimum, as many that were added for them and rest, and some spares.
+/// A pool with a blocked worker for each of its minimum, workers that were added for them and rest, and a spare or two.
 /// Returns what releases the blocked.
 fn in_all_states(pool: &Pool, workers: usize) -> Vec<Sender<()>> {
     let occupied: Vec<_> = (0..workers).map(|_| occupy(pool)).collect();
-    let more: Vec<_> = (0..workers + 2).map(|_| occupy(pool)).collect();
+    let more: Vec<_> = (0..workers).map(|_| occupy(pool)).collect();
     pool.block_on(pool.spawn(async {}));
     drop(more);
     until(|| {
@@ -72,37 +72,39 @@ fn l4_a_shutdown_frees_every_kind_of_blocked_poll() {
     on_each_blocking_pool(Workers::Any, |pool, workers| {
         let (begins, begun) = channel();
         let alive = Drops::default();
-        for _ in 0..workers {
-            for kind in 0..4 {
-                let (begins, inner, witness) = (begins.clone(), pool.clone(), alive.witness());
-                let blocks = async move {
-                    let _witness = witness;
-                    let (ends, ended) = channel::<()>();
-                    let child = inner.spawn(async move {
-                        let _ends = ends;
-                        pending::<()>().await;
-                    });
-                    begins.send(()).unwrap();
-                    let wait = || assert!(ended.recv().is_err());
-                    match kind {
-                        0 => _ = runnext::block_on(child.fallible()),
-                        1 => _ = futures_lite::future::block_on(child.fallible()),
-                        2 => wait_detached(child, wait),
-                        _ => runnext::blocking(|| wait_detached(child, wait)),
-                    }
-                };
-                pool.spawn(blocks).detach();
-            }
+        let count = workers.max(4);
+        for kind in 0..count {
+            let (begins, witness) = (begins.clone(), alive.witness());
+            let inner = pool.clone();
+            let blocks = async move {
+                let _witness = witness;
+                block_for_ever(&inner, kind, || begins.send(()).unwrap());
+            };
+            pool.spawn(blocks).detach();
         }
-        (0..4 * workers).for_each(|_| next(&begun));
+        (0..count).for_each(|_| next(&begun));
         assert!(pool.shutdown_timeout(LIMIT));
-        assert_eq!(alive.count(), 4 * workers);
+        assert_eq!(alive.count(), count);
     });
 }
 
-fn wait_detached(child: Task<()>, wait: impl FnOnce()) {
-    child.detach();
-    wait();
+fn block_for_ever(pool: &Pool, kind: usize, begins: impl FnOnce()) {
+    let (ends, ended) = channel::<()>();
+    let child = pool.spawn(async move {
+        let _ends = ends;
+        pending::<()>().await;
+    });
+    begins();
+    let wait = |child: Task<()>| {
+        child.detach();
+        assert!(ended.recv().is_err());
+    };
+    match kind % 4 {
+        0 => _ = runnext::block_on(child.fallible()),
+        1 => _ = futures_lite::future::block_on(child.fallible()),
+        2 => wait(child),
+        _ => runnext::blocking(|| wait(child)),
+    }
 }
 
 /// What was injected for a blocked worker goes with the pool while it is still being asked for.
