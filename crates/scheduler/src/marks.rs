@@ -110,15 +110,15 @@ impl Marks {
 
     /// Whether the worker says that it is blocked in the poll of this number. Any thread.
     pub(crate) fn says(&self, polls: u64) -> bool {
-        // Ordering: SeqCst, the reading half of two pairs: with a worker that leaves the search, see `blocking`,
-        // and with `begin_section`. A plain `mov` on x86.
+        // Ordering: SeqCst, the reading half of the pair with `begin_section`, by a worker that leaves the search: see
+        // `blocking`. A plain `mov` on x86.
         polls != 0 && polls == self.said.load(Ordering::SeqCst)
     }
 
     /// Whether a section is open, in whichever poll: one that was leaked, or one around a poll in place, still counts.
     /// Any thread.
     pub(crate) fn is_said(&self) -> bool {
-        // Ordering: SeqCst, the reading half of the pair with `begin_section`; a plain `mov` on x86.
+        // Ordering: SeqCst, the reading half of the pair with `begin_section`, by the gate; a plain `mov` on x86.
         self.said.load(Ordering::SeqCst) != 0
     }
 

@@ -249,3 +249,23 @@ fn loom_b1_a_mark_is_taken_off_once() {
         assert_eq!(worker.blocked(), 0);
     });
 }
+
+/// B1: what the worker takes off is perhaps a newer mark than the one that it has seen. Its count is there as well.
+#[test]
+fn loom_b1_a_mark_that_is_set_anew() {
+    model(3, || {
+        let worker = Watched::new();
+        let gate = thread::spawn({
+            let worker = worker.clone();
+            move || {
+                worker.marks.find(1, &worker.heads, true);
+                worker.marks.forget(&worker.heads);
+                worker.marks.find(1, &worker.heads, true);
+            }
+        });
+        worker.marks.end_poll(&worker.heads, Some(&worker.heads));
+        gate.join().expect("no panic");
+        worker.marks.forget(&worker.heads);
+        assert_eq!(worker.blocked(), 0);
+    });
+}
