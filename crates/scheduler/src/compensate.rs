@@ -118,11 +118,10 @@ impl Compensation {
         }
     }
 
-    /// Work waits and nobody is idle: adds workers if some should be added. Returns when to look again.
-    pub(crate) fn act(&mut self, shared: &Arc<Shared>, now: Instant) -> Duration {
-        if shared.switches.starvation_detection {
-            self.find_blocked(shared, now);
-        }
+    /// Work waits and nobody is idle: adds workers if some should be added. Whether to look again soon, because a worker
+    /// is still in the poll of the last look, or another is due.
+    pub(crate) fn act(&mut self, shared: &Arc<Shared>, now: Instant) -> bool {
+        let somebody_stays = shared.switches.starvation_detection && self.find_blocked(shared, now);
         for _ in 0..shared.waiting() {
             let has_spare = shared.crew.spares() > 0;
             match self.pacing.decide(shared.headcount.get(), has_spare, now) {
@@ -137,7 +136,7 @@ impl Compensation {
                 Verdict::Later(_) | Verdict::Enough => break,
             }
         }
-        GLANCE
+        somebody_stays || shared.headcount.get().blocked() > 0
     }
 
     /// Nothing waits, or somebody is idle.
@@ -145,7 +144,9 @@ impl Compensation {
         self.pacing.rest();
     }
 
-    fn find_blocked(&mut self, shared: &Shared, now: Instant) {
+    /// Finds who is blocked. Whether somebody is still in the poll of the last look.
+    fn find_blocked(&mut self, shared: &Shared, now: Instant) -> bool {
+        let mut somebody_stays = false;
         let cooperative = shared.switches.cooperative_blocking;
         self.suspects.resize(shared.remotes.len(), None);
         let workers = shared.remotes.iter().zip(&mut self.suspects);
@@ -157,7 +158,10 @@ impl Compensation {
                 continue;
             }
             let blocked = match suspect {
-                Some(suspect) => suspect.is_blocked(polls, &remote.thread, now),
+                Some(suspect) => {
+                    somebody_stays |= suspect.is_in(polls);
+                    suspect.is_blocked(polls, &remote.thread, now)
+                }
                 None => {
                     *suspect = Some(Suspect::new(polls, &remote.thread, now));
                     false
@@ -170,6 +174,7 @@ impl Compensation {
                 shared.report_stall(index, polls, age);
             }
         }
+        somebody_stays
     }
 
     fn warn_once(&mut self, shared: &Shared) {

@@ -42,6 +42,7 @@ use crate::prompt::be_prompt;
 use crate::sync::{
     Arc, AtomicBool, AtomicU64, Mutex, Ordering, Parker, full_barrier, lock, now,
 };
+use crate::suspect::GLANCE;
 use crate::watch::{Idlers, Next, Step, View, Watch};
 
 /// Until the next look after a watch that could not end.
@@ -130,11 +131,14 @@ impl Gate {
         shared.end_stale_marks();
         let now = now();
         let next = lock(&self.watch).look(&**shared, now, |step| self.act(shared, step));
-        if shared.nobody_comes() {
-            return Next::Seldom(compensation.act(shared, now));
+        if !shared.nobody_comes() {
+            compensation.rest();
+            return next;
         }
-        compensation.rest();
-        next
+        match (compensation.act(shared, now), next) {
+            (false, Next::Look(_) | Next::Seldom(_)) => next,
+            _ => Next::Seldom(GLANCE),
+        }
     }
 
     fn sleep_until_somebody_parks(&self, shared: &Shared, time: Duration) {

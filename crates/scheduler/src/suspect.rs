@@ -53,6 +53,11 @@ impl Suspect {
         }
     }
 
+    /// Whether it was seen in this poll.
+    pub(crate) fn is_in(&self, polls: u64) -> bool {
+        polls == self.polls
+    }
+
     /// Looks again: whether the worker has been blocked since.
     pub(crate) fn is_blocked(&mut self, polls: u64, thread: &impl Evidence, now: Instant) -> bool {
         let elapsed = now.saturating_duration_since(self.at);
