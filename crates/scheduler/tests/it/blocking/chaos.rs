@@ -86,8 +86,8 @@ impl World {
             2 => forget(about_to_block()),
             3 => KEPT.with_borrow_mut(|kept| kept.push(about_to_block())),
             4 => drop(KEPT.with_borrow_mut(Vec::pop)),
-            5 => _ = runnext::block_on(self.spawn(rng, depth - 1)),
-            6 => _ = futures_lite::future::block_on(self.spawn(rng, depth - 1)),
+            5 => runnext::block_on(self.spawn(rng, depth - 1)),
+            6 => futures_lite::future::block_on(self.spawn(rng, depth - 1)),
             7 => blocking(|| {
                 thread::sleep(short / 4);
                 runnext::block_on(self.spawn(rng, depth - 1));
@@ -236,6 +236,54 @@ fn random_programs_end_when_their_pools_are_shut_down() {
                 assert_eq!(world.spawned.count(), world.ended.count());
                 pools.iter().for_each(assert_at_rest);
                 assert_eq!(threads.load(Ordering::SeqCst), 0);
+            });
+        });
+    });
+}
+
+/// As many threads as are allowed are too few for all that block, and how many are allowed changes all the time. Nobody
+/// waits for anybody here, so all of it ends nevertheless.
+#[test]
+fn random_programs_end_on_pools_that_are_too_small() {
+    const PLACES: usize = 6;
+    for_each_blocking_setting(Workers::Any, |setting| {
+        for_each_seed(2, |mut rng| {
+            let (here, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let (starts, stops) = ((here.clone(), most.clone()), here.clone());
+            let quiet = setting.knobs.clone().with_warnings_enabled(false);
+            let quiet = quiet.with_thread_timeout(Some(Duration::from_millis(1)));
+            let pool = setting
+                .builder()
+                .knobs(quiet)
+                .max_threads(setting.workers.max(PLACES))
+                .on_thread_start(move |_| {
+                    let now = starts.0.fetch_add(1, Ordering::SeqCst) + 1;
+                    starts.1.fetch_max(now, Ordering::SeqCst);
+                })
+                .on_thread_stop(move |_| _ = stops.fetch_sub(1, Ordering::SeqCst))
+                .build()
+                .unwrap();
+            let (pools, workers) = (Arc::from([pool]), setting.workers);
+            in_time_on(&Arc::clone(&pools), &here.clone(), move || {
+                let world = World {
+                    pools: pools.clone(),
+                    spawned: Drops::default(),
+                    ended: Drops::default(),
+                };
+                let places = workers.max(PLACES);
+                let tasks: Vec<_> = (0..60).map(|_| world.spawn(&mut rng, 0)).collect();
+                for task in tasks {
+                    let max = rng.usize(1..=places);
+                    pools[0].set_threads(rng.usize(1..=max), max).unwrap();
+                    pools[0].block_on(task);
+                }
+                pools[0].set_threads(workers, places).unwrap();
+                until_at_rest(&pools[0], workers);
+                until(|| here.load(Ordering::SeqCst) == workers);
+                assert!(most.load(Ordering::SeqCst) <= places);
+                pools[0].shutdown();
+                assert_at_rest(&pools[0]);
+                assert_eq!(here.load(Ordering::SeqCst), 0);
             });
         });
     });

@@ -1,7 +1,7 @@
 //! Workers that make up for blocked ones: how many, when, and what happens where none can be had.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -392,5 +392,34 @@ fn with_both_off_nobody_is_added() {
             pool.shutdown();
             assert_at_rest(&pool);
         });
+    });
+}
+
+#[test]
+#[ignore = "the gate's mark stands until the poll ends, also if the worker computes again"]
+fn a_worker_that_computes_again_in_the_poll_in_which_it_blocked_is_no_longer_made_up_for() {
+    on_each_blocking_pool(Workers::One, |pool, _| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, (release, released)) = (stop.clone(), channel::<()>());
+        let (begins, begun) = channel();
+        let blocks = pool.spawn(async move {
+            begins.send(()).unwrap();
+            assert!(released.recv().is_err());
+            begins.send(()).unwrap();
+            while !stopped.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        next(&begun);
+        run_from_outside(pool, 10); // so the gate has found it
+        drop(release);
+        next(&begun);
+        let busy = spin(pool, 1);
+        let waits = pool.spawn(async {}); // nobody is idle, so the gate looks
+        until(|| pool.stats().blocked_workers == 0);
+        stop.store(true, Ordering::Relaxed);
+        busy();
+        pool.block_on(blocks);
+        pool.block_on(waits);
     });
 }
