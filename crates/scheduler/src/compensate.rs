@@ -146,33 +146,10 @@ impl Compensation {
 
     /// Finds who is blocked. Whether somebody is still in the poll of the last look.
     fn find_blocked(&mut self, shared: &Shared, now: Instant) -> bool {
-        let mut somebody_stays = false;
-        let cooperative = shared.switches.cooperative_blocking;
         self.suspects.resize(shared.remotes.len(), None);
-        let workers = shared.remotes.iter().zip(&mut self.suspects);
-        for (index, (remote, suspect)) in workers.enumerate() {
-            let polls = remote.slot.polls();
-            let known = cooperative && remote.marks.is_said();
-            if known || remote.marks.is_found() || remote.activity() != Activity::Running {
-                *suspect = None;
-                continue;
-            }
-            let blocked = match suspect {
-                Some(suspect) => {
-                    somebody_stays |= suspect.is_in(polls);
-                    suspect.is_blocked(polls, &remote.thread, now)
-                }
-                None => {
-                    *suspect = Some(Suspect::new(polls, &remote.thread, now));
-                    false
-                }
-            };
-            if blocked {
-                remote.marks.find(polls, &shared.headcount, cooperative);
-            }
-            if let Some(age) = shared.gate.poll_age(index, polls).filter(|age| *age >= GLANCE) {
-                shared.report_stall(index, polls, age);
-            }
+        let mut somebody_stays = false;
+        for (index, suspect) in self.suspects.iter_mut().enumerate() {
+            somebody_stays |= glance(shared, index, suspect, now);
         }
         somebody_stays
     }
@@ -189,6 +166,37 @@ impl Compensation {
              raise it or `max_threads`, or block in fewer tasks at once"
         );
     }
+}
+
+/// Looks at one worker: whether it is blocked, or no more. Whether it is still in the poll of the last look.
+fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: Instant) -> bool {
+    let (remote, heads) = (&shared.remotes[worker], &shared.headcount);
+    let sections_count = shared.switches.cooperative_blocking;
+    let is_counted = sections_count && remote.marks.is_said();
+    if is_counted || remote.activity() != Activity::Running {
+        *suspect = None;
+        return false;
+    }
+    let polls = remote.slot.polls();
+    let Some(seen) = suspect else {
+        *suspect = Some(Suspect::new(polls, &remote.thread, now));
+        return false;
+    };
+    if remote.marks.is_found() {
+        if seen.computes(&remote.thread, now) && remote.marks.forget(heads) {
+            shared.wake_surplus();
+        }
+        return false;
+    }
+    let stays = seen.is_in(polls);
+    if seen.is_blocked(polls, &remote.thread, now) {
+        remote.marks.find(polls, heads, sections_count);
+    }
+    let age = shared.gate.poll_age(worker, polls);
+    if let Some(age) = age.filter(|age| *age >= GLANCE) {
+        shared.report_stall(worker, polls, age);
+    }
+    stays
 }
 
 impl Shared {

@@ -26,6 +26,9 @@ const UNSURE: Duration = Duration::from_millis(100);
 const UNKNOWN: Duration = Duration::from_millis(500);
 /// A suspect that uses less than this part of the time is not computing.
 const PART: u32 = 8;
+/// One that was found blocked, and then uses more than this part of it, computes again. So much more, that one that does
+/// both in turn is not found and forgotten in turn.
+const LARGE_PART: u32 = 2;
 
 /// What is known of a thread.
 pub(crate) trait Evidence {
@@ -80,6 +83,20 @@ impl Suspect {
             (Some(_), Some(false)) => Duration::ZERO,
         };
         elapsed >= patience
+    }
+
+    /// Looks again at one that was found blocked: whether it has been computing since.
+    pub(crate) fn computes(&mut self, thread: &impl Evidence, now: Instant) -> bool {
+        let elapsed = now.saturating_duration_since(self.at);
+        if elapsed < GLANCE {
+            return false;
+        }
+        let fresh = Suspect::new(self.polls, thread, now);
+        let before = std::mem::replace(self, fresh);
+        match (before.cpu_time, fresh.cpu_time) {
+            (Some(before), Some(now)) => now.saturating_sub(before) * LARGE_PART > elapsed,
+            _ => false,
+        }
     }
 }
 

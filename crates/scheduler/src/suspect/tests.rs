@@ -87,6 +87,19 @@ fn where_less_is_known_it_takes_longer() {
     assert!(is_blocked(unknown, unknown, UNKNOWN));
 }
 
+#[test]
+fn who_was_blocked_computes_again_once_it_uses_most_of_the_time() {
+    let start = Instant::now();
+    let mut suspect = Suspect::new(7, &ASLEEP, start);
+    let after_use_of = |cpu_time| Known {
+        cpu_time: Some(cpu_time),
+        ..ASLEEP
+    };
+    assert!(!suspect.computes(&after_use_of(GLANCE), start + GLANCE / 2), "too soon");
+    assert!(!suspect.computes(&after_use_of(GLANCE / 4), start + GLANCE));
+    assert!(suspect.computes(&after_use_of(GLANCE), start + 2 * GLANCE));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_system_knows_whether_a_thread_waits() {

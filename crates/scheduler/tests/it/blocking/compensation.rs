@@ -396,7 +396,6 @@ fn with_both_off_nobody_is_added() {
 }
 
 #[test]
-#[ignore = "the gate's mark stands until the poll ends, also if the worker computes again"]
 fn a_worker_that_computes_again_in_the_poll_in_which_it_blocked_is_no_longer_made_up_for() {
     on_each_blocking_pool(Workers::One, |pool, _| {
         let stop = Arc::new(AtomicBool::new(false));
