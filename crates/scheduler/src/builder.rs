@@ -92,7 +92,8 @@ impl Builder {
     ///
     /// It runs on a thread of its own, `stall` after the name prefix. What it is too slow for is dropped, and so is what
     /// it has not begun when the pool closes. A panic is reported by the panic hook and otherwise ignored. Without the gate
-    /// (every switch off, see `docs/KNOBS.md`) it is never called.
+    /// (every switch off, see `docs/KNOBS.md`) it is never called. A `Pool` that it captures is a handle like any other: the
+    /// pool then ends only by a shutdown.
     ///
     /// ```
     /// let pool = runnext::Builder::new()

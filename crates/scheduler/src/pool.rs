@@ -155,8 +155,6 @@ impl Pool {
     ///
     /// Threads that had retired before, as spares do, are not waited for: they may still drop their thread-locals.
     ///
-    /// Threads that had retired before, as spares do, are not waited for: they may still drop their thread-locals.
-    ///
     /// A poll that never returns makes this wait for ever; [`shutdown_timeout`] bounds it. Called on a
     /// thread of this pool, also in a hook or a destructor, it only starts the shutdown, since it cannot wait for itself. Later calls
     /// wait for the same shutdown.
