@@ -3,9 +3,9 @@
 //! # Concepts
 //!
 //! A worker that publishes into its slot asks for no other worker while somebody **watches**: a
-//! searcher, or the gate. The gate sleeps while the pool rests and is woken
+//! searcher, or the gate. A worker that begins to run after a search therefore asks for another one, unless
+//! `LazyDispatchRequest`: that one searches, and so watches. The gate sleeps while the pool rests and is woken
 //!
-//! * by a worker that begins to run after a search (unless `LazyDispatchRequest`),
 //! * by a searcher that gives up while others run: it hands the watch over on its way to sleep,
 //! * by a publish that finds neither a watcher nor anybody to wake: the first of many, which then find one,
 //! * by a shutdown, to end.

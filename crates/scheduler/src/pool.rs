@@ -400,13 +400,6 @@ impl Shared {
         }
     }
 
-    /// Sees to it that somebody watches from now on, if this pool defers. A worker that begins to run.
-    pub(crate) fn begin_watch(&self) {
-        if self.switches.defer {
-            self.wake_gate();
-        }
-    }
-
     /// Whether the gate has to stay awake: work waits, and nobody is there for whom it was requested.
     /// Without deferral every push has requested somebody. Gate only.
     pub(crate) fn needs_gate(&self) -> bool {
@@ -424,8 +417,9 @@ impl Shared {
     /// about to leave.
     pub(crate) fn hand_over_watch(&self) {
         let counts = self.idle.counts();
-        if counts.searching() + counts.parked() < self.headcount.get().live() {
-            self.begin_watch();
+        let somebody_runs = counts.searching() + counts.parked() < self.headcount.get().live();
+        if self.switches.defer && somebody_runs {
+            self.wake_gate();
         }
     }
 

@@ -124,8 +124,8 @@ impl Searcher {
         while !shared.lifecycle.is_closing() {
             if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
                 worker.heed(shared.idle.stop_searching(|| shared.has_unwatched_work()));
-                if !shared.switches.lazy_dispatch {
-                    shared.begin_watch();
+                if shared.switches.defer && !shared.switches.lazy_dispatch {
+                    worker.heed(shared.idle.request_after_barrier()); // for what the task may publish
                 }
                 return Some(task);
             }

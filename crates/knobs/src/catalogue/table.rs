@@ -66,12 +66,13 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         dotnet: Some(spelling("DOTNET_ThreadPool_LazyDispatchRequest", Bool)),
         needs: Some(Knob::DeferWorkerRequests),
         source: PROPOSAL,
-        effect: "a worker that finds work asks nobody to watch before it runs, unless more work is visible",
-        detail: "Off, a worker that has found work after a search sees to it that the gate watches before it runs \
-                 its first task, because that task may publish another and then run long. On, it asks for another \
-                 worker only if more work is visible; the first push into a slot that nobody watches then wakes \
-                 one. It saves a wake where a task wakes nobody, and costs one where it does. The proposal found \
-                 mixed results. .NET's form asks for a worker instead of a watcher.",
+        effect: "a worker that finds work asks for another one only if more work is visible",
+        detail: "Off, a worker that has found work after a search asks for another worker before it runs its first \
+                 task, because that task may publish another and then run long: the other one then watches, for as \
+                 long as it spins, and leaves the watch to the gate. On, it asks only if more work is visible; \
+                 the first push into a slot that nobody watches then wakes a worker. It saves a wake where a task \
+                 wakes nobody, and lets the woken task wait for that wake where it does. The proposal found mixed \
+                 results.",
         ..BLANK
     },
     Entry {

@@ -56,10 +56,10 @@ impl<T: Raw> Injector<T> {
     /// Whether nothing waits here (Q3). Any thread.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        // Ordering: Acquire, a hint unless the caller executed a full barrier.
+        // Relaxed: a hint, unless the caller has executed a full barrier.
         self.places
             .iter()
-            .all(|place| place.load(Ordering::Acquire).is_null())
+            .all(|place| place.load(Ordering::Relaxed).is_null())
     }
 }
 

@@ -188,11 +188,8 @@ fn spares_stay_if_all_are_to_be_kept_alive_or_none_is_timed_out() {
                 // And they are used again.
                 let injected = pool.stats().injected_workers;
                 make_spares(&pool, workers);
-                let stats = pool.stats();
-                assert!(
-                    stats.injected_workers > injected && threads(&pool) == before,
-                    "{stats}"
-                );
+                // A thread is counted just after it has been started, and is a spare just after it has given way.
+                until(|| pool.stats().injected_workers > injected && threads(&pool) == before);
                 pool.shutdown();
             });
         }
