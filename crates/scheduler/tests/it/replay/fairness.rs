@@ -183,10 +183,20 @@ fn chains_of_hops_share_a_worker_equally() {
     const ROUNDS: u64 = 3000;
     on_each_pool(Workers::One, |pool| {
         let rounds = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
-        let over = Arc::new(AtomicBool::new(false));
+        let (here, over) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
         let chains = [0, 1].map(|own| {
-            let (rounds, over) = (rounds[own].clone(), over.clone());
+            let (rounds, here, over) = (rounds[own].clone(), here.clone(), over.clone());
+            let mut is_here = false;
             ping_pong(pool, move || {
+                if !std::mem::replace(&mut is_here, true) {
+                    here.fetch_add(1, Ordering::Relaxed);
+                }
+                if here.load(Ordering::Relaxed) < 2 {
+                    return ControlFlow::Continue(()); // counted from when both have begun
+                }
                 let ends = rounds.fetch_add(1, Ordering::Relaxed) == ROUNDS;
                 match over.fetch_or(ends, Ordering::Relaxed) || ends {
                     true => ControlFlow::Break(()),
