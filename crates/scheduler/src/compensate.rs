@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use crate::headcount::Heads;
 use crate::pool::Shared;
+use crate::remotes::Activity;
 use crate::suspect::{GLANCE, Suspect};
 use crate::sync::Arc;
-use crate::remotes::Activity;
 
 #[cfg(test)]
 mod tests;

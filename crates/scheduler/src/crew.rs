@@ -32,9 +32,9 @@ use core_affinity::CoreId;
 
 use crate::contain::contain;
 use crate::pool::Shared;
+use crate::remotes::Activity;
 use crate::spares::{Fate, Spares, after_sleep};
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, thread};
-use crate::remotes::Activity;
 use crate::worker::{End, Ends, Worker, work_for};
 
 /// A function that runs on a worker thread, given the worker's index.

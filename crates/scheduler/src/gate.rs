@@ -39,10 +39,10 @@ use crate::compensate::Compensation;
 use crate::idle::Answer;
 use crate::pool::Shared;
 use crate::prompt::be_prompt;
+use crate::suspect::GLANCE;
 use crate::sync::{
     Arc, AtomicBool, AtomicU64, Mutex, Ordering, Parker, full_barrier, lock, now,
 };
-use crate::suspect::GLANCE;
 use crate::watch::{Idlers, Next, Step, View, Watch};
 
 /// Until the next look after a watch that could not end.

@@ -21,6 +21,13 @@
 //! thread: it **watches** the slots so that a hop need ask for nobody, and what waits behind a long
 //! poll it **rescues**, that is, gets another worker for.
 //!
+//! # Tasks that block
+//!
+//! What waits behind a task that blocks starts on another worker, and if all of them are blocked while work waits, the pool
+//! adds one, up to `MaxThreads`. [`blocking`] and [`block_on`] tell it, and so does everything that waits through the crate
+//! `parking` if that is patched with `crates/shims/parking`; of the rest the gate finds out. [`Builder::on_stall`] and
+//! [`Pool::dump`] say who holds others up.
+//!
 //! # Features
 //!
 //! * `futures` (off by default): implements [`futures_task::Spawn`] for [`Pool`], so that

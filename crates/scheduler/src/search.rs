@@ -35,10 +35,10 @@
 use std::time::{Duration, Instant};
 
 use crate::pool::Shared;
+use crate::remotes::Activity;
 use crate::spin::Backoff;
 use crate::sync::now;
 use crate::task::Runnable;
-use crate::remotes::Activity;
 use crate::worker::Worker;
 
 #[cfg(test)]
