@@ -16,6 +16,7 @@ use std::ptr;
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::blocking::about_to_block;
+use crate::shutdown;
 use crate::sync::{Arc, AtomicBool, Ordering, thread};
 use crate::task::{Meta, Task};
 use crate::worker::Worker;
@@ -78,6 +79,9 @@ impl Signal {
                 worker.before_blocking();
             }
         });
+        if shutdown::cancel_until(|| self.take()) {
+            return;
+        }
         let _section = about_to_block();
         while !self.take() {
             thread::park();

@@ -52,8 +52,8 @@ impl Builder {
 
     /// The most workers that the pool may have. Default: the knob `MAX_THREADS`, else 512.
     ///
-    /// Checked against [`threads`](Self::threads) and otherwise without effect yet: no worker is
-    /// added later.
+    /// Workers beyond [`threads`](Self::threads) are added only while others are blocked and work waits. It is also the
+    /// most that [`Pool::set_threads`] may ask for later.
     pub fn max_threads(mut self, threads: usize) -> Self {
         self.max_threads = Some(threads);
         self

@@ -171,13 +171,20 @@ impl Compensation {
 /// Looks at one worker: whether it is blocked, or no more. Whether it is still in the poll of the last look.
 fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: Instant) -> bool {
     let (remote, heads) = (&shared.remotes[worker], &shared.headcount);
-    let sections_count = shared.switches.cooperative_blocking;
-    let is_counted = sections_count && remote.marks.is_said();
-    if is_counted || remote.activity() != Activity::Running {
+    if remote.activity() != Activity::Running {
         *suspect = None;
         return false;
     }
     let polls = remote.slot.polls();
+    let age = shared.gate.poll_age(worker, polls);
+    if let Some(age) = age.filter(|age| *age >= GLANCE) {
+        shared.report_stall(worker, polls, age);
+    }
+    let sections_count = shared.switches.cooperative_blocking;
+    if sections_count && remote.marks.is_said() {
+        *suspect = None;
+        return false;
+    }
     let Some(seen) = suspect else {
         *suspect = Some(Suspect::new(polls, &remote.thread, now));
         return false;
@@ -191,10 +198,6 @@ fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: In
     let stays = seen.is_in(polls);
     if seen.is_blocked(polls, &remote.thread, now) {
         remote.marks.find(polls, heads, sections_count);
-    }
-    let age = shared.gate.poll_age(worker, polls);
-    if let Some(age) = age.filter(|age| *age >= GLANCE) {
-        shared.report_stall(worker, polls, age);
     }
     stays
 }

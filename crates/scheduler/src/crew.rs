@@ -247,9 +247,14 @@ impl Shared {
             ));
         }
         self.headcount.set(min, max);
-        self.reach_minimum()?;
         self.wake_surplus();
-        Ok(())
+        self.reach_minimum().map_err(|error| {
+            let text = format!(
+                "could not start another worker: {error}; the new numbers hold: call `set_threads` again, \
+                 or raise the system's limits"
+            );
+            io::Error::new(error.kind(), text)
+        })
     }
 
     /// Wakes as many workers as are too many, if they sleep: they would not notice. After the number of the blocked or

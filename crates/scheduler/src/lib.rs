@@ -88,6 +88,7 @@ not_modelled! {
     mod remotes;
     mod search;
     mod share;
+    mod shutdown;
     mod spin;
     mod stall;
     mod stats;

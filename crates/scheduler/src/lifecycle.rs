@@ -16,7 +16,8 @@
 //! * **L3** A shutdown that says it is done has joined every worker's thread, their thread-locals' destructors
 //!   included. Whoever calls it first joins, the others wait for that. A thread that had retired before is no
 //!   worker any more: nobody waits for its thread-locals.
-//! * **L4** No poll waits for a task that nobody will run or cancel, however it waits: after `close`,
+//! * **L4** No poll waits for a task that nobody will run or cancel, however it waits, and no destructor that does so in
+//!   `block_on`: after `close`,
 //!   what waits is cancelled by every worker that leaves or blocks in `block_on`, and again and again
 //!   by the first that has left, or by a thread made for it if no worker was idle then.
 

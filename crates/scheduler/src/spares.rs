@@ -47,7 +47,7 @@ pub(crate) struct Spares {
 impl Spares {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.asleep.len()
+        if self.closed { 0 } else { self.asleep.len() }
     }
 
     /// Worker `index` has given way and sleeps from now on, or ends. Its thread only.

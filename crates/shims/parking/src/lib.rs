@@ -8,7 +8,7 @@
 //!
 //! ```toml
 //! [patch.crates-io]
-//! parking = { path = "runnext/crates/shims/parking" }
+//! parking = { path = "../runnext/crates/shims/parking" }
 //! ```
 //!
 //! Look out for cargo's warning that the patch was not used: the graph then holds a second `parking`.

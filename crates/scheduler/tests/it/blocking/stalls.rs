@@ -70,6 +70,32 @@ fn a_poll_that_sleeps_is_reported_as_blocked_and_one_that_computes_as_busy() {
     });
 }
 
+/// With no more workers to be had, what waits behind it waits.
+#[test]
+fn a_poll_that_says_that_it_blocks_is_reported_too() {
+    for_each_blocking_setting(Workers::One, |setting| {
+        let (reports, reported) = channel();
+        let builder = setting.builder().max_threads(1);
+        let builder = builder.on_stall(move |stall| _ = reports.send(stall.kind));
+        let pool = builder.build().unwrap();
+        within(LIMIT, &pool.clone(), move || {
+            let (begins, begun) = channel();
+            let (release, released) = channel::<()>();
+            let blocks = pool.spawn(async move {
+                begins.send(()).unwrap();
+                runnext::blocking(|| released.recv()).unwrap_err();
+            });
+            next(&begun);
+            let waits = pool.spawn(async {});
+            assert_eq!(next(&reported), StallKind::Blocked);
+            drop(release);
+            pool.block_on(blocks);
+            pool.block_on(waits);
+            pool.shutdown();
+        });
+    });
+}
+
 #[test]
 fn a_poll_is_reported_once_however_long_it_takes() {
     for_each_blocking_setting(Workers::Any, |setting| {

@@ -108,3 +108,39 @@ fn l4_a_poll_that_waits_in_std_for_what_it_has_queued_is_freed() {
         }
     });
 }
+
+/// Destructors that wait for the ends of other tasks, as many of them as there are workers and more: whoever cancels one
+/// goes on cancelling within it.
+#[test]
+fn l4_destructors_that_wait_for_what_only_a_cancellation_ends() {
+    for_each_setting(Workers::Any, |setting| {
+        for each in [1, 3] {
+            let (pool, count) = (setting.pool(), each * setting.workers);
+            within(LIMIT, &pool.clone(), move || {
+                let (ends, ended) = async_channel::bounded::<()>(1);
+                let tasks = (0..count).map(|_| {
+                    let ended = ended.clone();
+                    let waits = OnDrop::new(move || {
+                        assert!(
+                            runnext::block_on(ended.recv()).is_err(),
+                            "it is only dropped"
+                        );
+                    });
+                    pool.spawn(async move {
+                        let _waits = waits;
+                        pending::<()>().await;
+                    })
+                });
+                let tasks: Vec<_> = tasks.collect();
+                let last = pool.spawn(async move {
+                    let _ends = ends;
+                    pending::<()>().await;
+                });
+                until_parked(&pool, 0);
+                assert!(pool.shutdown_timeout(LIMIT));
+                assert_at_rest(&pool);
+                drop((tasks, last));
+            });
+        }
+    });
+}
