@@ -223,8 +223,7 @@ impl Shared {
 
     /// Whether work waits and nobody is idle.
     pub(crate) fn nobody_comes(&self) -> bool {
-        let counts = self.idle.counts();
-        counts.searching() + counts.parked() == 0 && self.has_work()
+        self.idle.counts().idle() == 0 && self.has_work()
     }
 
     /// Items that wait for a worker, momentarily.

@@ -200,11 +200,10 @@ impl View for Shared {
 
     fn idlers(&self) -> Idlers {
         let counts = self.idle.counts();
-        let (searching, parked) = (counts.searching(), counts.parked());
         Idlers {
-            searching,
-            parked,
-            running: self.headcount.get().live().saturating_sub(searching + parked),
+            searching: counts.searching(),
+            parked: counts.parked(),
+            running: self.running(counts),
         }
     }
 }

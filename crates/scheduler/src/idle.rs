@@ -90,6 +90,11 @@ impl Counts {
         (self.0 / Self::PARKED) as usize
     }
 
+    /// The searching and the parked.
+    pub(crate) fn idle(self) -> usize {
+        self.searching() + self.parked()
+    }
+
     pub(crate) fn gate_is_awake(self) -> bool {
         self.0 & Self::AWAKE != 0
     }

@@ -26,7 +26,7 @@ use crate::crew::{Crew, Hooks, ThreadSettings};
 use crate::dump::Dump;
 use crate::gate::Gate;
 use crate::headcount::Headcount;
-use crate::idle::{Answer, Idle};
+use crate::idle::{Answer, Counts, Idle};
 use crate::lifecycle::Lifecycle;
 use crate::queue::Injector;
 use crate::remotes::{Remote, Remotes};
@@ -403,9 +403,15 @@ impl Shared {
     /// Whether the gate has to stay awake: work waits, and nobody is there for whom it was requested.
     /// Without deferral every push has requested somebody. Gate only.
     pub(crate) fn needs_gate(&self) -> bool {
-        let counts = self.idle.counts();
-        let somebody_comes = counts.searching() + counts.parked() > 0;
-        (self.switches.defer || !somebody_comes) && self.has_work()
+        match self.switches.defer {
+            true => self.has_work(),
+            false => self.nobody_comes(),
+        }
+    }
+
+    /// How many workers run tasks, momentarily, given who is idle.
+    pub(crate) fn running(&self, counts: Counts) -> usize {
+        self.headcount.get().live().saturating_sub(counts.idle())
     }
 
     /// How many workers may search at once.
@@ -416,9 +422,7 @@ impl Shared {
     /// Hands the watch to the gate if a worker runs, since that worker may publish. A searcher that is
     /// about to leave.
     pub(crate) fn hand_over_watch(&self) {
-        let counts = self.idle.counts();
-        let somebody_runs = counts.searching() + counts.parked() < self.headcount.get().live();
-        if self.switches.defer && somebody_runs {
+        if self.switches.defer && self.running(self.idle.counts()) > 0 {
             self.wake_gate();
         }
     }
@@ -433,9 +437,7 @@ impl Shared {
 
     /// Whether so many workers run that one that found nothing should not spin.
     pub(crate) fn many_run(&self) -> bool {
-        let counts = self.idle.counts();
-        let idle = counts.searching() + counts.parked();
-        self.headcount.get().live().saturating_sub(idle) > self.switches.no_spin_threshold
+        self.running(self.idle.counts()) > self.switches.no_spin_threshold
     }
 
     fn count_spawned_outside(&self) {
