@@ -189,6 +189,10 @@ fn thread_creation_that_fails_half_way() {
     assert!(output.status.success(), "{output:#?}");
 }
 
+/// A stack so large that what the allocator maps and gives back, 128 MiB a thread, makes no difference beside it.
+#[cfg(target_os = "linux")]
+pub(crate) const LARGE_STACK: usize = 1 << 30;
+
 /// Lets this process have only so many bytes of address space beyond what it has already.
 #[cfg(target_os = "linux")]
 pub(crate) fn limit_memory(more: u64) {

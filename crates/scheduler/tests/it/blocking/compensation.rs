@@ -290,7 +290,7 @@ fn a_pool_that_is_exhausted_says_nothing_without_warnings() {
 #[test]
 #[cfg(target_os = "linux")]
 fn threads_that_cannot_be_started_are_tried_again() {
-    const STACK: usize = 64 << 20;
+    const STACK: usize = crate::bad_use::LARGE_STACK;
     let test = "blocking::compensation::threads_that_cannot_be_started_are_tried_again";
     let output = fresh_process(test, || {
         let builder = Pool::builder().threads(1).max_threads(8).stack_size(STACK);

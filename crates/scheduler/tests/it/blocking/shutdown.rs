@@ -43,17 +43,20 @@ fn a_shutdown_ends_the_spares_and_waits_for_the_blocked() {
     });
 }
 
+/// A pool, and how many of its threads are between their hooks.
+fn counting_threads(builder: Builder) -> (Pool, Arc<AtomicUsize>) {
+    let threads = Arc::new(AtomicUsize::new(0));
+    let (starts, stops) = (threads.clone(), threads.clone());
+    let builder = builder
+        .on_thread_start(move |_| _ = starts.fetch_add(1, Ordering::SeqCst))
+        .on_thread_stop(move |_| _ = stops.fetch_sub(1, Ordering::SeqCst));
+    (builder.build().unwrap(), threads)
+}
+
 #[test]
 fn the_drop_of_the_last_handle_ends_every_thread() {
     for_each_blocking_setting(Workers::Any, |setting| {
-        let threads = Arc::new(AtomicUsize::new(0));
-        let (starts, stops) = (threads.clone(), threads.clone());
-        let builder = setting.builder().max_threads(64);
-        let pool = builder
-            .on_thread_start(move |_| _ = starts.fetch_add(1, Ordering::SeqCst))
-            .on_thread_stop(move |_| _ = stops.fetch_sub(1, Ordering::SeqCst))
-            .build()
-            .unwrap();
+        let (pool, threads) = counting_threads(setting.builder().max_threads(64));
         let workers = setting.workers;
         in_time(move || {
             let occupied = in_all_states(&pool, workers);
@@ -112,14 +115,8 @@ fn block_for_ever(pool: &Pool, kind: usize, begins: impl FnOnce()) {
 fn a_shutdown_in_the_middle_of_compensation_loses_nobody() {
     for_each_blocking_setting(Workers::Any, |setting| {
         for round in 0..20 {
-            let threads = Arc::new(AtomicUsize::new(0));
-            let (starts, stops) = (threads.clone(), threads.clone());
-            let builder = retiring(setting, Duration::ZERO).max_threads(64);
-            let pool = builder
-                .on_thread_start(move |_| _ = starts.fetch_add(1, Ordering::SeqCst))
-                .on_thread_stop(move |_| _ = stops.fetch_sub(1, Ordering::SeqCst))
-                .build()
-                .unwrap();
+            let (pool, threads) =
+                counting_threads(retiring(setting, Duration::ZERO).max_threads(64));
             let workers = setting.workers;
             within(LIMIT, &pool.clone(), move || {
                 let tasks: Vec<_> = (0..2 * workers + 4).map(|_| block_in_vain(&pool)).collect();

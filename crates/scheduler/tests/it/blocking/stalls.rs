@@ -148,20 +148,25 @@ fn answered(
     (pool, answered)
 }
 
+/// Each stall is answered, and the pool then comes to rest.
+fn assert_answers_again_and_again(pool: Pool, answers: Receiver<()>) {
+    within(LIMIT, &pool.clone(), move || {
+        for _ in 0..3 {
+            stall(&pool);
+            next(&answers);
+        }
+        pool.shutdown();
+        assert_at_rest(&pool);
+    });
+}
+
 #[test]
 fn a_callback_that_panics_is_called_again() {
     for_each_blocking_setting(Workers::One, |setting| {
         let (pool, answers) = answered(setting, |_| {
             panic!("a panic in `on_stall`, which the test wants")
         });
-        within(LIMIT, &pool.clone(), move || {
-            for _ in 0..3 {
-                stall(&pool);
-                next(&answers);
-            }
-            pool.shutdown();
-            assert_at_rest(&pool);
-        });
+        assert_answers_again_and_again(pool, answers);
     });
 }
 
@@ -174,14 +179,7 @@ fn a_callback_may_use_its_pool() {
             assert!(!pool.dump().workers.is_empty());
             pool.set_threads(1, 64).unwrap();
         });
-        within(LIMIT, &pool.clone(), move || {
-            for _ in 0..3 {
-                stall(&pool);
-                next(&answers);
-            }
-            pool.shutdown();
-            assert_at_rest(&pool);
-        });
+        assert_answers_again_and_again(pool, answers);
     });
 }
 
@@ -248,7 +246,7 @@ fn a_shutdown_does_not_wait_for_reports_that_have_not_begun() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pool_with_a_callback_whose_gate_cannot_be_started_is_refused() {
-    const STACK: usize = 64 << 20;
+    const STACK: usize = crate::bad_use::LARGE_STACK;
     let test = "blocking::stalls::a_pool_with_a_callback_whose_gate_cannot_be_started_is_refused";
     let output = fresh_process(test, || {
         crate::bad_use::limit_memory(STACK as u64 * 5 / 2); // a worker, and who makes the reports
