@@ -69,18 +69,18 @@ mod tests;
 /// | bits | meaning |
 /// |---|---|
 /// | 0 to 13 | searching |
-/// | 14 | the gate is awake |
-/// | 15 | the gate has promised to look after what is published into slots |
+/// | 14 | the gate has promised to look after what is published into slots |
+/// | 15 | the gate is awake |
 /// | 16 to 31 | parked |
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts(u32);
 
 impl Counts {
     const SEARCHER: u32 = 1;
-    const AWAKE: u32 = 1 << 14;
-    const WATCH: u32 = 1 << 15;
+    const WATCH: u32 = 1 << 14;
+    const AWAKE: u32 = 1 << 15;
     const PARKED: u32 = 1 << 16;
-    const SEARCHER_MASK: u32 = Self::AWAKE - 1;
+    const SEARCHER_MASK: u32 = Self::WATCH - 1;
 
     pub(crate) fn searching(self) -> usize {
         (self.0 & Self::SEARCHER_MASK) as usize
@@ -106,6 +106,12 @@ impl Counts {
     /// Whether somebody has promised to look after what is published into slots.
     pub(crate) fn is_watched(self) -> bool {
         self.0 & (Self::SEARCHER_MASK | Self::WATCH) != 0
+    }
+
+    /// Whether nobody sleeps, neither a worker nor the gate: a request then has nothing to do.
+    #[inline]
+    fn all_are_awake(self) -> bool {
+        self.0 ^ Self::AWAKE < Self::AWAKE // the bits from there on are `AWAKE`, and nothing else
     }
 
     /// What a request is told that wakes nobody.
@@ -232,8 +238,17 @@ impl Idle {
     #[inline]
     pub(crate) fn request_after_barrier(&self) -> Answer {
         match self.counts() {
-            counts if counts.wants_wake() => self.wake_newest(),
-            counts => counts.answer(),
+            counts if counts.all_are_awake() => Answer::Absorbed,
+            counts => self.ask(counts),
+        }
+    }
+
+    // Out of line, so that a push while all run costs no more than one comparison.
+    #[inline(never)]
+    fn ask(&self, counts: Counts) -> Answer {
+        match counts.wants_wake() {
+            true => self.wake_newest(),
+            false => counts.answer(),
         }
     }
 
