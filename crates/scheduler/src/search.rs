@@ -125,7 +125,7 @@ impl Searcher {
             if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
                 worker.heed(shared.idle.stop_searching(|| shared.has_unwatched_work()));
                 if shared.switches.defer && !shared.switches.lazy_dispatch {
-                    worker.heed(shared.idle.request_after_barrier()); // for what the task may publish
+                    worker.ask_for_watcher();
                 }
                 return Some(task);
             }

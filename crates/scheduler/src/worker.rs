@@ -392,6 +392,15 @@ impl Worker {
         self.heed(self.shared.idle.request());
     }
 
+    /// Asks for another worker, who is to watch when the task that is about to run publishes. If nobody sleeps,
+    /// the gate is not woken for that: the publish would do it, and here a stolen task waits for its poll. Worker thread
+    /// only.
+    pub(crate) fn ask_for_watcher(&self) {
+        if self.shared.idle.request_after_barrier() == Answer::Woke {
+            self.remote().counters.wakes_requested.bump();
+        }
+    }
+
     #[cold]
     fn wake_newest(&self) {
         self.heed(self.shared.idle.wake_newest());
