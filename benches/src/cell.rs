@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunks::Chunks;
 use crate::measure::{Cost, Latencies, Stopwatch};
 use crate::pool::{self, Counters, Pool, Spawner, Threads};
-use crate::scenario::{REST_MS, Scenario};
+use crate::scenario::Scenario;
 use crate::scenarios::latency::{self, Latency};
 use crate::scenarios::{
     AwaitPendingTask, AwaitPendingValue, ChannelSpsc, FanOut, FanOut16, GiveWay, HttpJson, Inline,
@@ -53,8 +53,8 @@ impl Cell {
     /// How long the pool rests before each operation; zero in most scenarios.
     #[must_use]
     pub fn rest(&self) -> Duration {
-        match (self.scenario.entry().param, self.size) {
-            (Some(param), Some(milliseconds)) if param.name == REST_MS => {
+        match self.size {
+            Some(milliseconds) if self.scenario.rests() => {
                 Duration::from_millis(milliseconds.into())
             }
             _ => Duration::ZERO,
@@ -252,6 +252,9 @@ fn start<L: Look>(cell: &Cell, look: L) -> io::Result<L::Found> {
             look,
         ),
         Subject::Peer(Peer::Futures) => on(&pool::futures::start(&threads)?, cell, look),
+        Subject::Peer(Peer::Limit) if cell.scenario.rests() => {
+            on(&pool::limit::pair::start(&threads)?, cell, look)
+        }
         Subject::Peer(Peer::Limit) => on(&pool::limit::start(&threads), cell, look),
     }
 }

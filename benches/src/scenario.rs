@@ -14,7 +14,7 @@ use crate::subject::{Peer, Subject};
 mod catalogue;
 
 /// The parameter that is a rest before each operation, in milliseconds.
-pub(crate) const REST_MS: &str = "rest_ms";
+const REST_MS: &str = "rest_ms";
 
 /// A workload that can be run on a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -146,6 +146,13 @@ impl Scenario {
         }
     }
 
+    /// Whether the subject rests before each operation, for as long as the parameter says.
+    pub(crate) fn rests(self) -> bool {
+        self.entry()
+            .param
+            .is_some_and(|param| param.name == REST_MS)
+    }
+
     /// Whether `subject` can run it; if not, why.
     ///
     /// # Errors
@@ -156,7 +163,7 @@ impl Scenario {
             Subject::Peer(Peer::Limit) if entry.io => {
                 Err("a single-threaded loop without locks cannot be woken by the reactor's thread")
             }
-            Subject::Peer(Peer::Limit) if entry.outside => {
+            Subject::Peer(Peer::Limit) if entry.outside && !self.rests() => {
                 Err("a single-threaded loop without locks cannot be given tasks by another thread")
             }
             _ => Ok(()),

@@ -1,7 +1,8 @@
 //! What can be measured: the variants of our own pool, and the peers.
 //!
 //! A variant is a setting of the switches, so that each switch's worth shows by itself. `limit` is a peer that nobody
-//! could ship: a single-threaded loop over `async-task`, what a hop would cost without stealing or safety.
+//! could ship: a single-threaded loop over `async-task`, what a hop would cost without stealing or safety. In scenarios
+//! that rest it is two threads without an executor: what the machine takes to wake one after the other.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,7 +47,8 @@ pub enum Peer {
     AsyncExecutor,
     /// `futures::executor::ThreadPool`.
     Futures,
-    /// A single-threaded loop over `async-task`: no stealing, no wakes from outside, no safety.
+    /// A single-threaded loop over `async-task`: no stealing, no wakes from outside, no safety. In scenarios that rest,
+    /// two threads that wake each other.
     Limit,
 }
 
@@ -85,7 +87,8 @@ impl Subject {
         }
     }
 
-    /// The most workers it can have, if there is a bound.
+    /// The most workers it can have, if there is a bound. `limit` counts as one everywhere, since no number of workers
+    /// makes it another.
     #[must_use]
     pub const fn max_workers(self) -> Option<usize> {
         match self {

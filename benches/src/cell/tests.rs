@@ -209,6 +209,17 @@ fn a_lone_worker_lets_the_woken_task_wait_for_as_long_as_the_waker_goes_on() {
 }
 
 #[test]
+fn on_the_limit_a_woken_task_waits_for_its_wake_alone() {
+    for scenario in [Scenario::LatencySpin, Scenario::LatencyHookedSleep] {
+        let cell = cell(scenario, Some(1), Peer::Limit, 1);
+        let measured = run_within_a_minute(cell, 3).unwrap();
+        assert_eq!(measured.ops, 3);
+        // The waker goes on for 50 ms.
+        assert!(measured.quantiles.unwrap().p50_us < 45e3, "{measured:?}");
+    }
+}
+
+#[test]
 fn only_a_latency_has_a_rest() {
     let rest = |scenario, size| cell(scenario, size, Peer::Tokio, 1).rest();
     assert_eq!(rest(Scenario::LatencyEvent, Some(3000)).as_secs(), 3);

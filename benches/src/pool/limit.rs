@@ -2,6 +2,8 @@
 //!
 //! Nothing here may be stolen, woken from outside, or starved politely: a task that always has a successor keeps the
 //! thread. It is a ruler, not an executor, and runs only scenarios in which every wake comes from its own tasks.
+//!
+//! What a wake costs after a rest is another question, for which there is [another ruler](pair): two threads.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,6 +12,8 @@ use std::future::Future;
 use async_task::Runnable;
 
 use super::{Pool, Spawner, Threads};
+
+pub(crate) mod pair;
 
 thread_local! {
     static NEXT: Cell<Option<Runnable>> = const { Cell::new(None) };

@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use super::*;
 use crate::subject::Variant;
@@ -81,6 +82,40 @@ fn limit_runs_on_the_calling_thread_and_notices_that_nothing_is_left() {
     let here = thread::current().id();
     assert_eq!(pool.drive(async { thread::current().id() }), Some(here));
     assert_eq!(pool.drive(std::future::pending::<()>()), None);
+}
+
+#[test]
+fn the_limit_of_a_wake_has_two_threads_and_waits_for_them_to_end() {
+    let pool = limit::pair::start(&free(1)).unwrap();
+    let threads = threads_seen(&pool, 2);
+    assert_eq!(threads.len(), 2);
+    let here = thread::current().id();
+    assert!(!threads.contains(&here));
+    assert_eq!(pool.drive(async { thread::current().id() }), Some(here));
+    let (sender, receiver) = mpsc::channel();
+    pool.spawner().spawn(async move {
+        thread::sleep(Duration::from_millis(20));
+        sender.send(()).unwrap();
+    });
+    drop(pool);
+    assert_eq!(receiver.try_recv(), Ok(()));
+}
+
+#[test]
+fn each_thread_of_the_limit_of_a_wake_has_a_core_of_its_own() {
+    let threads = Threads::new(1, true).unwrap();
+    let pool = limit::pair::start(&threads).unwrap();
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..2 {
+        let sender = sender.clone();
+        pool.spawner()
+            .spawn(async move { sender.send(core_affinity::get_core_ids()).unwrap() });
+    }
+    drop(pool);
+    let mut cores: Vec<_> = receiver.try_iter().flatten().flatten().collect();
+    cores.sort();
+    let second = threads.cores[1 % threads.cores.len()];
+    assert_eq!(cores, [threads.cores[0], second]);
 }
 
 #[test]

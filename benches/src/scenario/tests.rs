@@ -36,7 +36,7 @@ fn only_the_limit_lacks_something() {
         );
         assert_eq!(
             scenario.supported_by(Subject::Peer(Peer::Limit)).is_err(),
-            scenario.entry().io || scenario.entry().outside
+            scenario.entry().io || scenario == Scenario::SpawnOutside
         );
     }
 }

@@ -8,6 +8,9 @@
 //!
 //! The waker comes from outside because the pool must rest: a timer inside would have to run on one of its workers.
 //!
+//! After a rest the machine itself may need tens of microseconds to wake a thread. How many, `limit` shows: there each of
+//! the two tasks has a plain thread ([`crate::pool::limit::pair`]).
+//!
 //! A sample takes longer than its rest, so there are few of them; a report says how many, as everywhere, by its count of
 //! operations.
 

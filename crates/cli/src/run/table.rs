@@ -15,7 +15,7 @@ use runnext_bench::chunks::Drift;
 use runnext_bench::machine::Machine;
 use runnext_bench::row::{Figures, Report, Row};
 use runnext_bench::scenario::Scenario;
-use runnext_bench::subject::Subject;
+use runnext_bench::subject::{Peer, Subject};
 
 use super::grid::{Grid, Line};
 use crate::units::{Unit, three_digits, time, workers};
@@ -42,7 +42,7 @@ pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
         .collect();
     let spread = grid.lines.iter().any(|line| line.scenario.entry().spread);
     format!(
-        "{}\n{}\nwall / CPU time per operation{}, {}",
+        "{}\n{}\nwall / CPU time per operation{}, {}{}",
         machine(&report.machine),
         tables.join("\n"),
         if spread {
@@ -51,7 +51,19 @@ pub(crate) fn render(grid: &Grid, report: &Report, rounds: u32) -> String {
             ""
         },
         describe_rounds(report, rounds),
+        describe_limit(grid),
     )
+}
+
+/// A line for those who see `limit` where it is not the loop that they know.
+fn describe_limit(grid: &Grid) -> &'static str {
+    let limit = Subject::Peer(Peer::Limit);
+    let mut cells = grid.cells.iter();
+    if cells.any(|cell| cell.subject == limit && !cell.rest().is_zero()) {
+        "\nlimit, in latency-*: two threads without an executor, what the machine takes to wake one after the other"
+    } else {
+        ""
+    }
 }
 
 fn describe_rounds(report: &Report, rounds: u32) -> String {
