@@ -27,6 +27,8 @@ struct Spins;
 struct CountOrAll;
 /// Microseconds.
 struct Micros;
+/// Milliseconds.
+struct Millis;
 /// Milliseconds, or for ever.
 struct MillisOrNever;
 /// The watch's two kinds.
@@ -95,13 +97,23 @@ impl Form for Micros {
     }
 }
 
+impl Form for Millis {
+    type Value = Duration;
+    fn lift(number: i64) -> Duration {
+        Duration::from_millis(u64::try_from(number).unwrap_or(0))
+    }
+    fn lower(time: Duration) -> i64 {
+        whole(time, Duration::from_millis(1))
+    }
+}
+
 impl Form for MillisOrNever {
     type Value = Option<Duration>;
     fn lift(number: i64) -> Option<Duration> {
         u64::try_from(number).ok().map(Duration::from_millis)
     }
     fn lower(time: Option<Duration>) -> i64 {
-        time.map_or(UNLIMITED, |time| whole(time, Duration::from_millis(1)))
+        time.map_or(UNLIMITED, Millis::lower)
     }
 }
 
@@ -174,6 +186,13 @@ accessors! {
     CooperativeBlocking: bool as Switch => cooperative_blocking, with_cooperative_blocking;
     /// Whether workers that block where no hook sees it are detected. The variable says the opposite.
     DisableStarvationDetection: bool as Inverse => starvation_detection, with_starvation_detection;
+    /// Workers beyond `min_threads` that are added without delay in place of blocked ones.
+    BlockingThreadsWithoutDelay: usize as Count => blocking_threads_without_delay, with_blocking_threads_without_delay;
+    /// By how much the delay before another such worker grows with each further set of processors; whole milliseconds.
+    /// 0: they are added at once.
+    BlockingDelayStep: Duration as Millis => blocking_delay_step, with_blocking_delay_step;
+    /// The longest such delay, a longer `blocking_delay_step` included; whole milliseconds.
+    BlockingMaxDelay: Duration as Millis => blocking_max_delay, with_blocking_max_delay;
     /// Processors that the pool thinks there are; at least 1. Other defaults follow it.
     ProcessorCount: usize as Count => processor_count, with_processor_count;
     /// Who looks after deferred work once the searching workers have parked.

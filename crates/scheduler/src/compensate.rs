@@ -3,15 +3,28 @@
 //! # Concepts
 //!
 //! Only when work waits and nobody is idle does the gate ask whether a worker should be added. `headcount` knows
-//! how many: one for each that is blocked. The **pace** is .NET's: at once up to one more for each processor
-//! beyond the minimum, and whenever a spare is there; after that one at a time, each after a delay that grows by 25 ms with each
-//! further set of processors, up to 250 ms. So a moment of blocking costs no thread, and a thousand blocked tasks do not start a
-//! thousand threads.
+//! how many: one for each that is blocked. The **pace** says how fast: at once up to so many beyond the minimum, and
+//! whenever a spare is there; after that one at a time, each after a delay that grows by a step with each further set
+//! of processors, up to a longest delay. So a moment of blocking costs no thread, and a thousand blocked tasks do not
+//! start a thousand threads.
 //!
-//! A thread that cannot be started is tried again after the least delay, for as long as work waits.
+//! The three numbers are knobs, `BLOCKING_THREADS_WITHOUT_DELAY`, `BLOCKING_DELAY_STEP_MS` and `BLOCKING_MAX_DELAY_MS`,
+//! by default .NET's: one a processor, 25 ms and 250 ms. No pace suits everybody: tasks that block on each other in a
+//! chain pay a delay for each link, and threads that were started for a moment of blocking pay with their memory.
+//! Where a delay is zero, the goal still bounds how many are added, and so does the work that waits.
+//!
+//! A thread that cannot be started is tried again after [`RETRY_DELAY`], for as long as work waits. It was due by the
+//! pace when it was first tried, so the pace has no say in that; and without a pause the gate would do nothing else.
+//!
+//! # Non-goals
+//!
+//! A delay that is exact: the gate looks every millisecond while somebody is blocked, and adds who is due at a look.
+//! A fourth knob, for how many workers share a step, as .NET has it: step and longest delay are enough to say how fast.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
+
+use runnext_knobs::Knobs;
 
 use crate::headcount::Heads;
 use crate::pool::Shared;
@@ -22,9 +35,8 @@ use crate::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// .NET's `Blocking.DelayStepMs` and `Blocking.MaxDelayMs`.
-const DELAY_STEP: Duration = Duration::from_millis(25);
-const LONGEST_DELAY: Duration = Duration::from_millis(250);
+/// Until a thread that could not be started is tried again, whatever the pace is.
+const RETRY_DELAY: Duration = Duration::from_millis(25);
 
 /// Whether to add a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +51,42 @@ pub(crate) enum Verdict {
     Exhausted,
 }
 
+/// How fast workers are added.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Workers beyond the minimum that are added without delay.
+    without_delay: usize,
+    /// How many after them have the same delay.
+    set: usize,
+    /// By how much the delay grows from set to set.
+    step: Duration,
+    longest: Duration,
+}
+
+impl Pace {
+    fn new(knobs: &Knobs) -> Self {
+        Pace {
+            without_delay: knobs.blocking_threads_without_delay(),
+            set: knobs.processor_count(),
+            step: knobs.blocking_delay_step(),
+            longest: knobs.blocking_max_delay(),
+        }
+    }
+
+    /// What passes before another worker is added, if its thread has to be started.
+    fn delay(self, heads: Heads) -> Duration {
+        let Some(extra) = heads.live().checked_sub(heads.min() + self.without_delay) else {
+            return Duration::ZERO;
+        };
+        let steps = u32::try_from(1 + extra / self.set).unwrap_or(u32::MAX);
+        self.step.saturating_mul(steps).min(self.longest)
+    }
+}
+
 /// When workers were added, and when another is due.
 #[derive(Debug)]
 pub(crate) struct Pacing {
-    processors: usize,
+    pace: Pace,
     /// Since when a worker has been wanted, or the last was added or tried; none while there are enough.
     waits_since: Option<Instant>,
     /// Whether the last attempt has failed.
@@ -50,9 +94,9 @@ pub(crate) struct Pacing {
 }
 
 impl Pacing {
-    pub(crate) fn new(processors: usize) -> Self {
+    fn new(pace: Pace) -> Self {
         Pacing {
-            processors: processors.max(1),
+            pace,
             waits_since: None,
             failed: false,
         }
@@ -77,15 +121,10 @@ impl Pacing {
     }
 
     fn delay(&self, heads: Heads, has_spare: bool) -> Duration {
-        let free = heads.min() + self.processors;
-        match heads.live().checked_sub(free) {
-            _ if self.failed => DELAY_STEP,
-            None => Duration::ZERO,
-            _ if has_spare => Duration::ZERO,
-            Some(extra) => {
-                let step = u32::try_from(1 + extra / self.processors).unwrap_or(u32::MAX);
-                DELAY_STEP.saturating_mul(step).min(LONGEST_DELAY)
-            }
+        match (self.failed, has_spare) {
+            (true, _) => RETRY_DELAY,
+            (false, true) => Duration::ZERO,
+            (false, false) => self.pace.delay(heads),
         }
     }
 
@@ -97,7 +136,7 @@ impl Pacing {
 
     /// Nobody is wanted.
     pub(crate) fn rest(&mut self) {
-        *self = Pacing::new(self.processors);
+        *self = Pacing::new(self.pace);
     }
 }
 
@@ -112,7 +151,7 @@ pub(crate) struct Compensation {
 impl Compensation {
     pub(crate) fn new(shared: &Shared) -> Self {
         Compensation {
-            pacing: Pacing::new(shared.knobs.processor_count()),
+            pacing: Pacing::new(Pace::new(&shared.knobs)),
             suspects: Vec::new(),
             warned: false,
         }

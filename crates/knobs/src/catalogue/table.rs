@@ -204,7 +204,8 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
         effect: "a worker that says that it blocks is made up for by another while work waits",
         detail: "A worker says so by `blocking`, `about_to_block`, `block_on`, or by parking through the crate `parking` \
                  if that is patched. It is made up for while work waits and nobody is idle: at once up to the minimum \
-                 and one more for each processor, then more and more slowly, never above `RUNNEXT_MAX_THREADS`. Off, \
+                 and `RUNNEXT_BLOCKING_THREADS_WITHOUT_DELAY` more, then more and more slowly \
+                 (`RUNNEXT_BLOCKING_DELAY_STEP_MS`), never above `RUNNEXT_MAX_THREADS`. Off, \
                  what waits behind such a worker is still free for the others, but none is added. Workers that do not \
                  say so are the business of `RUNNEXT_DISABLE_STARVATION_DETECTION`.",
         ..BLANK
@@ -223,6 +224,53 @@ pub(super) static CATALOGUE: [Entry; COUNT] = [
                  one, is made up for as one that says so. Turn it off to find such places: the pool then stands still \
                  while they last. .NET \
                  reads its spelling as a hexadecimal number, so `true` is not understood there.",
+        ..BLANK
+    },
+    // .NET has no variables for the next three, only options in an application's `runtimeconfig.json`.
+    Entry {
+        knob: Knob::BlockingThreadsWithoutDelay,
+        ours: spelling("RUNNEXT_BLOCKING_THREADS_WITHOUT_DELAY", Decimal),
+        preset: Preset::Processors,
+        range: 0..=MAX16,
+        unit: "threads",
+        source: ".NET's option `System.Threading.ThreadPool.Blocking.ThreadsToAddWithoutDelay_ProcCountFactor`, \
+                 which is a multiple of the processors",
+        effect: "workers beyond the minimum that are added without delay in place of blocked ones",
+        detail: "Raise it to the number of tasks that usually block at once: they then delay nobody, while a crowd of \
+                 them still starts its threads slowly. 0 makes even the first one wait for \
+                 `RUNNEXT_BLOCKING_DELAY_STEP_MS`. A spare, which is a thread that is there already, comes without \
+                 delay in any case.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::BlockingDelayStep,
+        ours: spelling("RUNNEXT_BLOCKING_DELAY_STEP_MS", Decimal),
+        preset: Preset::Fixed(25),
+        range: 0..=MAX32,
+        unit: "ms",
+        source: ".NET's option `System.Threading.ThreadPool.Blocking.DelayStepMs`",
+        effect: "by how much the delay before another worker grows with each further set of processors",
+        detail: "Beyond `RUNNEXT_BLOCKING_THREADS_WITHOUT_DELAY`, workers are added in place of blocked ones one at a \
+                 time. The delay before each is one step for as many workers as there are processors, two steps for \
+                 as many again, and so on up to `RUNNEXT_BLOCKING_MAX_DELAY_MS`, which also caps a longer step. Lower \
+                 suits a program whose tasks are known to block, for example on each other; higher saves the memory \
+                 of threads where tasks block for a moment. 0 adds one for each that is blocked at once, as far as \
+                 work waits for them; .NET takes 0 for 1. A worker that blocks without saying so has to be found \
+                 first, in any case. A thread that cannot be started is tried again after 25 ms, whatever the step \
+                 is.",
+        ..BLANK
+    },
+    Entry {
+        knob: Knob::BlockingMaxDelay,
+        ours: spelling("RUNNEXT_BLOCKING_MAX_DELAY_MS", Decimal),
+        preset: Preset::Fixed(250),
+        range: 0..=MAX32,
+        unit: "ms",
+        source: ".NET's option `System.Threading.ThreadPool.Blocking.MaxDelayMs`",
+        effect: "the longest delay before another worker is added in place of a blocked one",
+        detail: "It bounds what `RUNNEXT_BLOCKING_DELAY_STEP_MS` adds up to. So it is about the longest that nothing \
+                 starts while every worker is known to be blocked and there may be more of them. A value not above the step \
+                 makes every delay this long, and 0 adds at once. .NET takes 0 for 1 and more than 500 for 500.",
         ..BLANK
     },
     Entry {

@@ -18,6 +18,9 @@ fn the_program_sets_every_knob() {
         .with_threads_to_keep_alive(Some(1))
         .with_cooperative_blocking(false)
         .with_starvation_detection(false)
+        .with_blocking_threads_without_delay(0)
+        .with_blocking_delay_step(Duration::ZERO)
+        .with_blocking_max_delay(Duration::from_secs(1))
         .with_processor_count(5)
         .with_watch(Watch::Spinner)
         .with_pin_threads(true)
@@ -37,6 +40,9 @@ fn the_program_sets_every_knob() {
     assert_eq!(knobs.thread_timeout(), None);
     assert_eq!(knobs.threads_to_keep_alive(), Some(1));
     assert!(!knobs.cooperative_blocking() && !knobs.starvation_detection());
+    assert_eq!(knobs.blocking_threads_without_delay(), 0);
+    assert_eq!(knobs.blocking_delay_step(), Duration::ZERO);
+    assert_eq!(knobs.blocking_max_delay(), Duration::from_secs(1));
     assert_eq!(knobs.processor_count(), 5);
     assert_eq!(knobs.watch(), Watch::Spinner);
     assert!(knobs.pin_threads() && knobs.stats_at_exit() && !knobs.warnings_enabled());
@@ -47,8 +53,10 @@ fn the_program_sets_every_knob() {
 fn short_times_are_rounded_up() {
     let knobs = Knobs::default()
         .with_run_next_steal_delay(Duration::from_nanos(1))
+        .with_blocking_delay_step(Duration::from_nanos(1))
         .with_thread_timeout(Some(Duration::from_micros(1500)));
     assert_eq!(knobs.run_next_steal_delay(), Duration::from_micros(1));
+    assert_eq!(knobs.blocking_delay_step(), Duration::from_millis(1));
     assert_eq!(knobs.thread_timeout(), Some(Duration::from_millis(2)));
 }
 

@@ -39,11 +39,14 @@ fn nothing_set_gives_the_defaults() {
     assert_eq!(knobs.thread_timeout(), Some(Duration::from_secs(20)));
     assert_eq!(knobs.threads_to_keep_alive(), Some(0));
     assert!(knobs.cooperative_blocking() && knobs.starvation_detection());
+    assert_eq!(knobs.blocking_delay_step(), Duration::from_millis(25));
+    assert_eq!(knobs.blocking_max_delay(), Duration::from_millis(250));
     assert_eq!(knobs.watch(), Watch::Gate);
     assert!(!knobs.pin_threads() && !knobs.stats_at_exit() && knobs.warnings_enabled());
     let detected = std::thread::available_parallelism().map_or(1, usize::from);
     assert_eq!(knobs.processor_count(), detected);
     assert_eq!(knobs.min_threads(), detected);
+    assert_eq!(knobs.blocking_threads_without_delay(), detected);
     assert_eq!(
         knobs.spurious_dispatch_no_spin_threshold(),
         detected * 2 / 3
@@ -55,6 +58,7 @@ fn defaults_follow_the_processors() {
     for name in ["RUNNEXT_PROCESSOR_COUNT", "DOTNET_PROCESSOR_COUNT"] {
         let knobs = good(&[(name, "8")]);
         assert_eq!((knobs.processor_count(), knobs.min_threads()), (8, 8));
+        assert_eq!(knobs.blocking_threads_without_delay(), 8);
         assert_eq!(knobs.spurious_dispatch_no_spin_threshold(), 5);
     }
 }
@@ -204,6 +208,24 @@ fn k1_a_wrong_value_changes_nothing_and_is_told() {
             "-2",
             "or -1 for never",
             "the default 20000 ms",
+        ),
+        (
+            "RUNNEXT_BLOCKING_DELAY_STEP_MS",
+            "-1",
+            "is outside 0 to 2147483647",
+            "the default 25 ms",
+        ),
+        (
+            "RUNNEXT_BLOCKING_MAX_DELAY_MS",
+            "2147483648",
+            "is outside 0 to 2147483647",
+            "the default 250 ms",
+        ),
+        (
+            "RUNNEXT_BLOCKING_THREADS_WITHOUT_DELAY",
+            "32768",
+            "is outside 0 to 32767",
+            "keeping the default",
         ),
         (
             "DOTNET_ThreadPool_DisableStarvationDetection",

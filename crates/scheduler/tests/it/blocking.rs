@@ -4,6 +4,7 @@ mod chaos;
 mod compensation;
 mod crew;
 mod hooks;
+mod pace;
 mod shutdown;
 mod stalls;
 
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use runnext::{Builder, Pool, Task};
+use runnext::{Builder, Knobs, Pool, Task};
 
 use crate::support::*;
 
