@@ -71,6 +71,18 @@ fn the_gate_stands_still_while_the_pool_rests() {
     });
 }
 
+/// A wake of the gate takes longer than such a poll, and would be in its way.
+#[test]
+fn a_task_that_wakes_nobody_lets_the_gate_sleep() {
+    on_each_pool(Workers::One, |pool| {
+        for _ in 0..100 {
+            until_parked(pool, 0);
+            pool.block_on(pool.spawn(async {}));
+        }
+        assert_eq!(pool.stats().gate_ticks, 0);
+    });
+}
+
 /// No difference of counts is that large, unless it fell below zero.
 const WRAPPED: usize = 1 << 31;
 
