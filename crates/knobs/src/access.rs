@@ -25,10 +25,10 @@ struct Count;
 struct Spins;
 /// A number of things, or all of them.
 struct CountOrAll;
-/// Microseconds.
-struct Micros;
-/// Milliseconds.
-struct Millis;
+/// A time in units of so many nanoseconds.
+struct Time<const UNIT: u64>;
+type Micros = Time<1_000>;
+type Millis = Time<1_000_000>;
 /// Milliseconds, or for ever.
 struct MillisOrNever;
 /// The watch's two kinds.
@@ -87,23 +87,14 @@ impl Form for CountOrAll {
     }
 }
 
-impl Form for Micros {
+impl<const UNIT: u64> Form for Time<UNIT> {
     type Value = Duration;
     fn lift(number: i64) -> Duration {
-        Duration::from_micros(u64::try_from(number).unwrap_or(0))
+        let units = u64::try_from(number).unwrap_or(0);
+        Duration::from_nanos(units.saturating_mul(UNIT))
     }
     fn lower(time: Duration) -> i64 {
-        whole(time, Duration::from_micros(1))
-    }
-}
-
-impl Form for Millis {
-    type Value = Duration;
-    fn lift(number: i64) -> Duration {
-        Duration::from_millis(u64::try_from(number).unwrap_or(0))
-    }
-    fn lower(time: Duration) -> i64 {
-        whole(time, Duration::from_millis(1))
+        whole(time, Duration::from_nanos(UNIT))
     }
 }
 
