@@ -111,7 +111,7 @@ impl Counts {
     /// Whether nobody sleeps, neither a worker nor the gate: a request then has nothing to do.
     #[inline]
     fn all_are_awake(self) -> bool {
-        self.0 ^ Self::AWAKE < Self::AWAKE // the bits from there on are `AWAKE`, and nothing else
+        (self.0 ^ Self::AWAKE) < Self::AWAKE // the bits from there on are `AWAKE`, and nothing else
     }
 
     /// What a request is told that wakes nobody.
@@ -243,6 +243,7 @@ impl Idle {
         }
     }
 
+    /// The request, when somebody sleeps. Any thread.
     // Out of line, so that a push while all run costs no more than one comparison.
     #[inline(never)]
     fn ask(&self, counts: Counts) -> Answer {
