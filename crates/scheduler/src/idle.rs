@@ -37,7 +37,8 @@
 //! * **I2** A worker is on the stack exactly while it counts as parked.
 //! * **I3** Whoever pops a worker counts it as searching in the same critical section and unparks
 //!   it. So at most one wake is in flight that nobody needs: until the woken worker has looked, it
-//!   absorbs every request.
+//!   absorbs every request. One that sees, on its way, what it was woken for may wake one more, who will search when it
+//!   runs.
 //! * **I4** A worker that finds work while others could run what remains requests a successor
 //!   before it runs (step 3 on the right).
 //! * **I5** No user code runs under the stack's lock.
@@ -269,6 +270,13 @@ impl Idle {
     // Transitions: parked -> searching, for the newest.
     pub(crate) fn wake_one_more(&self) -> bool {
         self.wake_newest_if(|counts| counts.parked() > 0)
+    }
+
+    /// Wakes the newest parked worker if nobody searches but the caller. True if it woke one. Searchers only.
+    // Transitions: parked -> searching, for the newest.
+    pub(crate) fn wake_second(&self) -> bool {
+        let is_alone = |counts: Counts| counts.searching() == 1 && counts.parked() > 0;
+        is_alone(self.counts()) && self.wake_newest_if(is_alone)
     }
 
     fn wake_newest_if(&self, wanted: impl FnOnce(Counts) -> bool) -> bool {

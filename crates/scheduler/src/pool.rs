@@ -270,6 +270,11 @@ impl Switches {
         }
     }
 
+    /// Whether a worker that begins to run asks for another one to watch.
+    pub(crate) fn asks_for_watcher(&self) -> bool {
+        self.defer && !self.lazy_dispatch
+    }
+
     /// Whether the pool has a gate.
     pub(crate) fn gate(&self) -> bool {
         self.defer || self.cooperative_blocking || self.starvation_detection

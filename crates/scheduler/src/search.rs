@@ -124,9 +124,7 @@ impl Searcher {
         while !shared.lifecycle.is_closing() {
             if searching && let Some(task) = self.look_and_spin(worker, backoff, woken) {
                 worker.heed(shared.idle.stop_searching(|| shared.has_unwatched_work()));
-                if shared.switches.defer && !shared.switches.lazy_dispatch {
-                    worker.ask_for_watcher();
-                }
+                worker.ask_for_watcher();
                 return Some(task);
             }
             shared.hand_over_watch();
@@ -139,6 +137,9 @@ impl Searcher {
             };
             worker.remote().set_activity(Activity::Parked);
             woken = shared.idle.park(worker.index, searching, work_left);
+            if woken {
+                worker.ask_for_watcher_early();
+            }
             worker.remote().set_activity(Activity::Searching);
             counters.park_count.add(u64::from(woken));
             searching = true;

@@ -396,7 +396,18 @@ impl Worker {
     /// the gate is not woken for that: the publish would do it, and here a stolen task waits for its poll. Worker thread
     /// only.
     pub(crate) fn ask_for_watcher(&self) {
-        if self.shared.idle.request_after_barrier() == Answer::Woke {
+        let shared = &*self.shared;
+        if shared.switches.asks_for_watcher() && shared.idle.request_after_barrier() == Answer::Woke {
+            self.remote().counters.wakes_requested.bump();
+        }
+    }
+
+    /// The same, first thing after a wake, if it is clear that there will be a task to run: the other one takes
+    /// longer to wake than we to look. Searchers only.
+    pub(crate) fn ask_for_watcher_early(&self) {
+        let shared = &*self.shared;
+        let asks = shared.switches.asks_for_watcher() && !shared.injector.is_empty();
+        if asks && shared.idle.wake_second() {
             self.remote().counters.wakes_requested.bump();
         }
     }

@@ -46,6 +46,16 @@ mod plain {
     }
 
     #[test]
+    fn i3_a_woken_worker_that_searches_alone_may_wake_a_second_but_no_third() {
+        let idle = Idle::new(3);
+        (0..3).for_each(|worker| idle.push(worker, false));
+        assert_eq!(idle.request(), Answer::Woke);
+        assert!(idle.wake_second());
+        assert_eq!(counts(&idle), (2, 1));
+        assert!(!idle.wake_second());
+    }
+
+    #[test]
     fn the_newest_parked_is_woken_first() {
         let idle = Idle::new(3);
         for worker in [2, 0, 1] {
