@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::pool::Shared;
 use crate::remotes::{Activity, Remote};
+use crate::sync::now;
 
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,8 @@ pub struct WorkerDump {
     pub state: WorkerState,
     /// Polls that it has begun.
     pub polls: u64,
-    /// How long it has been in its poll, at least. `None` if it is in none, or if the gate has not looked since the
-    /// poll began.
+    /// How long it has been in its poll, at least. `None` if it is in none, or if the poll was not the first after a
+    /// search and the gate has not looked since it began.
     pub poll_age: Option<Duration>,
     /// Where the task that it polls was spawned.
     pub spawned_at: Option<&'static Location<'static>>,
@@ -98,6 +99,7 @@ impl WorkerDump {
         };
         let in_poll = matches!(state, WorkerState::Running | WorkerState::Blocked);
         let poll_age = shared.gate.poll_age(index, polls);
+        let poll_age = poll_age.max(remote.first_poll_age(polls, now()));
         WorkerDump {
             name: shared.crew.settings.name(index),
             state,

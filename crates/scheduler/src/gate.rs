@@ -8,6 +8,7 @@
 //!
 //! * by a searcher that gives up while others run: it hands the watch over on its way to sleep,
 //! * by a publish that finds neither a watcher nor anybody to wake: the first of many, which then find one,
+//! * by a push to a queue, or a worker that says that it blocks, when nobody is idle: whoever runs may be blocked,
 //! * by a shutdown, to end.
 //!
 //! What it does when awake is `watch`'s to say; this module is the thread around it.

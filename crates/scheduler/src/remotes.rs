@@ -6,6 +6,7 @@
 use std::ops::Index;
 use std::panic::Location;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 use crossbeam_utils::atomic::AtomicCell;
@@ -50,6 +51,8 @@ pub(crate) struct Remote {
     /// The worker's thread, as the system knows it.
     pub(crate) thread: ThreadId,
     activity: AtomicCell<Activity>,
+    /// The number of the first poll after the last search, and when that ended.
+    first_poll: AtomicCell<Option<(u64, Instant)>>,
     /// The last poll whose stall was reported.
     reported: AtomicU64,
 }
@@ -66,6 +69,7 @@ impl Remote {
             marks: Marks::default(),
             thread: ThreadId::default(),
             activity: AtomicCell::new(Activity::Away),
+            first_poll: AtomicCell::new(None),
             reported: AtomicU64::new(0),
         }
     }
@@ -124,6 +128,18 @@ impl Remote {
     /// What the worker does, momentarily. Any thread.
     pub(crate) fn activity(&self) -> Activity {
         self.activity.load()
+    }
+
+    /// Says that a search ends at `now`, and a poll begins. Worker thread only.
+    pub(crate) fn end_search(&self, now: Instant) {
+        self.first_poll.store(Some((self.slot.polls() + 1, now)));
+    }
+
+    /// How long the worker has been in its poll number `polls`, if that is the first after a search: the gate may
+    /// have slept all the while. Any thread.
+    pub(crate) fn first_poll_age(&self, polls: u64, now: Instant) -> Option<Duration> {
+        let (first, since) = self.first_poll.load()?;
+        (first == polls).then(|| now.saturating_duration_since(since))
     }
 
     /// Where the task was spawned that the worker polls, or polled last. Any thread.

@@ -107,6 +107,7 @@ impl Searcher {
     pub(crate) fn search(&mut self, worker: &Worker) -> Option<Runnable> {
         worker.remote().set_activity(Activity::Searching);
         let task = self.search_and_sleep(worker);
+        worker.remote().end_search(now());
         worker.remote().set_activity(Activity::Running);
         task
     }

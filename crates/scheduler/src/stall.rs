@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::contain::contain;
 use crate::pool::Shared;
 use crate::suspect::Evidence;
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, now};
 
 /// Reports that wait for the user's function, at most.
 const BACKLOG: usize = 64;
@@ -98,12 +98,14 @@ pub(crate) fn report(shared: &Shared, reports: &Receiver<StallInfo>, on_stall: &
 }
 
 impl Shared {
-    /// Reports that work waits behind poll number `polls` of `worker`, once a poll. Gate only.
+    /// Reports that work waits behind poll number `polls` of `worker`, once a poll; the gate has seen it for
+    /// `elapsed`. Gate only.
     pub(crate) fn report_stall(&self, worker: usize, polls: u64, elapsed: Duration) {
         let remote = &self.remotes[worker];
         if !remote.is_first_report(polls) {
             return;
         }
+        let elapsed = remote.first_poll_age(polls, now()).map_or(elapsed, |age| age.max(elapsed));
         self.reports.send(|| {
             let asleep = || remote.thread.is_runnable() == Some(false);
             StallInfo {

@@ -264,6 +264,28 @@ fn a_pool_with_a_callback_whose_gate_cannot_be_started_is_refused() {
     assert!(output.status.success(), "{output:#?}");
 }
 
+/// Nothing waits behind the poll at first, so nobody wakes the gate to see it.
+#[test]
+fn a_poll_ages_from_its_begin_though_the_gate_sleeps() {
+    const AGE: Duration = Duration::from_millis(20);
+    for_each_blocking_setting(Workers::One, |setting| {
+        let (pool, reported) = reporting(setting);
+        within(LIMIT, &pool.clone(), move || {
+            until_parked(&pool, 0);
+            let (occupied, place) = place_of(|| occupy(&pool), &pool);
+            let seen = std::time::Instant::now();
+            until(|| seen.elapsed() >= AGE);
+            let age = pool.dump().workers[0].poll_age;
+            assert!(age >= Some(AGE), "{age:?}");
+            let task = pool.spawn(async {}); // wakes the gate
+            let stall = report_of(&reported, place);
+            assert!(stall.elapsed >= AGE, "{stall}");
+            drop(occupied);
+            pool.block_on(task);
+        });
+    });
+}
+
 /// The first worker's part of `dump`, once it is as `expected`.
 fn until_first_is(pool: &Pool, expected: WorkerState) -> Dump {
     until(|| pool.dump().workers[0].state == expected);
