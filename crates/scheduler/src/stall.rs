@@ -105,13 +105,13 @@ impl Shared {
         if !remote.is_first_report(polls) {
             return;
         }
-        let elapsed = remote.first_poll_age(polls, now()).map_or(elapsed, |age| age.max(elapsed));
         self.reports.send(|| {
+            let age = remote.first_poll_age(polls, now()).unwrap_or_default();
             let asleep = || remote.thread.is_runnable() == Some(false);
             StallInfo {
                 worker,
                 thread_name: self.crew.settings.name(worker),
-                elapsed,
+                elapsed: elapsed.max(age),
                 kind: match remote.marks.is_blocked(polls) || asleep() {
                     true => StallKind::Blocked,
                     false => StallKind::Busy,

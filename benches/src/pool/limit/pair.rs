@@ -1,4 +1,4 @@
-//! The least that a wake can cost after a rest: two plain threads, each with a task of its own, and no executor.
+//! What a wake costs after a rest without an executor: two plain threads, each with a task of its own.
 //!
 //! A thread sleeps in `thread::park` until it is given a task, and again whenever its task waits: that is what a std
 //! channel and futures' `block_on` do, which also see to unparks that mean nothing. So a task is woken by unparking its
