@@ -29,7 +29,7 @@ use runnext_knobs::Knobs;
 use crate::headcount::Heads;
 use crate::pool::Shared;
 use crate::remotes::Activity;
-use crate::suspect::{GLANCE, Suspect};
+use crate::suspect::{Finding, GLANCE, Suspect};
 use crate::sync::Arc;
 
 #[cfg(test)]
@@ -158,9 +158,9 @@ impl Compensation {
     }
 
     /// Work waits and nobody is idle: adds workers if some should be added. Whether to look again soon, because a worker
-    /// is still in the poll of the last look, or another is due.
+    /// may be blocked, or another is due.
     pub(crate) fn act(&mut self, shared: &Arc<Shared>, now: Instant) -> bool {
-        let somebody_stays = shared.switches.starvation_detection && self.find_blocked(shared, now);
+        let perhaps = shared.switches.starvation_detection && self.find_blocked(shared, now);
         for _ in 0..shared.waiting() {
             let has_spare = shared.crew.spares() > 0;
             match self.pacing.decide(shared.headcount.get(), has_spare, now) {
@@ -175,7 +175,7 @@ impl Compensation {
                 Verdict::Later(_) | Verdict::Enough => break,
             }
         }
-        somebody_stays || shared.headcount.get().blocked() > 0
+        perhaps || shared.headcount.get().blocked() > 0
     }
 
     /// Nothing waits, or somebody is idle.
@@ -183,14 +183,14 @@ impl Compensation {
         self.pacing.rest();
     }
 
-    /// Finds who is blocked. Whether somebody is still in the poll of the last look.
+    /// Finds who is blocked. Whether somebody else may be.
     fn find_blocked(&mut self, shared: &Shared, now: Instant) -> bool {
         self.suspects.resize(shared.remotes.len(), None);
-        let mut somebody_stays = false;
+        let mut perhaps = false;
         for (index, suspect) in self.suspects.iter_mut().enumerate() {
-            somebody_stays |= glance(shared, index, suspect, now);
+            perhaps |= glance(shared, index, suspect, now);
         }
-        somebody_stays
+        perhaps
     }
 
     fn warn_once(&mut self, shared: &Shared) {
@@ -207,7 +207,7 @@ impl Compensation {
     }
 }
 
-/// Looks at one worker: whether it is blocked, or no more. Whether it is still in the poll of the last look.
+/// Looks at one worker: whether it is blocked, or no more. Whether it may be and is to be looked at again soon.
 fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: Instant) -> bool {
     let (remote, heads) = (&shared.remotes[worker], &shared.headcount);
     if remote.activity() != Activity::Running {
@@ -234,11 +234,11 @@ fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: In
         }
         return false;
     }
-    let stays = seen.is_in(polls);
-    if seen.is_blocked(polls, &remote.thread, now) {
+    let finding = seen.look_again(polls, &remote.thread, now);
+    if finding == Finding::Blocked {
         remote.marks.find(polls, heads, sections_count);
     }
-    stays
+    finding != Finding::GetsOn
 }
 
 impl Shared {

@@ -38,6 +38,18 @@ pub(crate) trait Evidence {
     fn is_runnable(&self) -> Option<bool>;
 }
 
+/// What a second glance makes of a suspect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It has begun another poll, and used processor time as far as that is known.
+    GetsOn,
+    /// It stays in its poll, or has begun another one and slept nearly all the time: the next glance should come soon,
+    /// or it may miss each sleep of a worker that blocks again and again.
+    Perhaps,
+    /// It is blocked in its poll.
+    Blocked,
+}
+
 /// What was seen of a worker at a glance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suspect {
@@ -56,33 +68,33 @@ impl Suspect {
         }
     }
 
-    /// Whether it was seen in this poll.
-    pub(crate) fn is_in(&self, polls: u64) -> bool {
-        polls == self.polls
-    }
-
-    /// Looks again: whether the worker has been blocked since.
-    pub(crate) fn is_blocked(&mut self, polls: u64, thread: &impl Evidence, now: Instant) -> bool {
+    /// Looks again at it, in its poll number `polls`.
+    pub(crate) fn look_again(&mut self, polls: u64, thread: &impl Evidence, now: Instant) -> Finding {
         let elapsed = now.saturating_duration_since(self.at);
-        if polls == self.polls && elapsed < GLANCE {
-            return false;
+        let stays = polls == self.polls;
+        if stays && elapsed < GLANCE {
+            return Finding::Perhaps;
         }
         let fresh = Suspect::new(polls, thread, now);
-        let used = match (self.cpu_time, fresh.cpu_time) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            _ => Duration::ZERO,
-        };
-        if polls != self.polls || used * PART > elapsed {
+        let used = fresh.cpu_time.zip(self.cpu_time);
+        let computed = used.map(|(now, before)| now.saturating_sub(before) * PART > elapsed);
+        if !stays || computed == Some(true) {
             *self = fresh;
-            return false;
+            return match stays || computed == Some(false) {
+                true => Finding::Perhaps,
+                false => Finding::GetsOn,
+            };
         }
         let patience = match (fresh.cpu_time, thread.is_runnable()) {
             (None, _) => UNKNOWN,
             (Some(_), None) => UNSURE,
-            (Some(_), Some(true)) => return false,
+            (Some(_), Some(true)) => return Finding::Perhaps,
             (Some(_), Some(false)) => Duration::ZERO,
         };
-        elapsed >= patience
+        match elapsed >= patience {
+            true => Finding::Blocked,
+            false => Finding::Perhaps,
+        }
     }
 
     /// Looks again at one that was found blocked: whether it has been computing since.

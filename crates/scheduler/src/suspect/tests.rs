@@ -1,6 +1,6 @@
 //! Tests of the evidence on a virtual clock, and of what this system knows of a thread.
 
-use super::{Evidence, GLANCE, Suspect, ThreadId, UNKNOWN, UNSURE};
+use super::{Evidence, Finding, GLANCE, Suspect, ThreadId, UNKNOWN, UNSURE};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const ASLEEP: Known = Known {
 /// Whether a worker that was seen as `before` is found blocked `after` that, as `now`.
 fn is_blocked(before: Known, now: Known, after: Duration) -> bool {
     let start = Instant::now();
-    Suspect::new(7, &before, start).is_blocked(7, &now, start + after)
+    Suspect::new(7, &before, start).look_again(7, &now, start + after) == Finding::Blocked
 }
 
 #[test]
@@ -47,9 +47,22 @@ fn two_glances_at_once_prove_nothing() {
 fn another_poll_starts_the_suspicion_anew() {
     let start = Instant::now();
     let mut suspect = Suspect::new(7, &ASLEEP, start);
-    assert!(!suspect.is_blocked(8, &ASLEEP, start + GLANCE));
-    assert!(!suspect.is_blocked(8, &ASLEEP, start + GLANCE + GLANCE / 2));
-    assert!(suspect.is_blocked(8, &ASLEEP, start + 2 * GLANCE));
+    let mut look_again = |after| suspect.look_again(8, &ASLEEP, start + after);
+    assert_eq!(look_again(GLANCE), Finding::Perhaps);
+    assert_eq!(look_again(GLANCE + GLANCE / 2), Finding::Perhaps);
+    assert_eq!(look_again(2 * GLANCE), Finding::Blocked);
+}
+
+/// Looks at the pace of the sleeps would find it in a new one each time.
+#[test]
+fn who_sleeps_through_poll_after_poll_is_looked_at_again_soon() {
+    let after = |cpu_time| {
+        let (start, thread) = (Instant::now(), Known { cpu_time, ..ASLEEP });
+        Suspect::new(7, &ASLEEP, start).look_again(9, &thread, start + 4 * GLANCE)
+    };
+    assert_eq!(after(Some(Duration::ZERO)), Finding::Perhaps);
+    assert_eq!(after(Some(GLANCE)), Finding::GetsOn);
+    assert_eq!(after(None), Finding::GetsOn);
 }
 
 #[test]
