@@ -72,6 +72,7 @@ impl Spawner for RunnextPool {
             ("parks", total.park_count),
             ("no_ops", total.noop_count),
             ("gate_ticks", stats.gate_ticks),
+            ("gate_ticks_put_off", total.gate_ticks_put_off),
             ("stall_rescues", stats.stall_rescues),
             ("gate_rescues", stats.gate_rescues),
             (

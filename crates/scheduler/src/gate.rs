@@ -13,6 +13,10 @@
 //!
 //! What it does when awake is `watch`'s to say; this module is the thread around it.
 //!
+//! While all workers run and none is blocked, a look finds nothing, and would take a processor from one of them: workers
+//! that begin poll after poll see that of each other once a millisecond, and put the look off (`alarm`). It is due a few
+//! milliseconds after one of them has stopped.
+//!
 //! # Protocol: a publish that relies on the watch
 //!
 //! | publisher (owner) | gate that goes to sleep |
@@ -36,13 +40,15 @@
 
 use std::time::Duration;
 
+use crate::alarm::Alarm;
 use crate::compensate::Compensation;
 use crate::idle::Answer;
 use crate::pool::Shared;
 use crate::prompt::be_prompt;
+use crate::remotes::Activity;
 use crate::suspect::GLANCE;
 use crate::sync::{
-    Arc, AtomicBool, AtomicU64, Mutex, Ordering, Parker, full_barrier, lock, now,
+    Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, Parker, full_barrier, lock, now,
 };
 use crate::watch::{Idlers, Next, Step, View, Watch};
 
@@ -53,6 +59,8 @@ const REFUSED: Duration = Duration::from_micros(50);
 #[derive(Debug)]
 pub(crate) struct Gate {
     parker: Parker,
+    /// What ends its long sleep.
+    alarm: Alarm,
     /// Whether its current sleep is the long one, because nobody was parked.
     slow: AtomicBool,
     /// What it remembers from look to look; locked for others who want to know.
@@ -67,6 +75,7 @@ impl Gate {
     pub(crate) fn new(interval: Duration, defers: bool) -> Self {
         Gate {
             parker: Parker::default(),
+            alarm: Alarm::default(),
             slow: AtomicBool::new(false),
             watch: Mutex::new(Watch::new(interval, defers, now())),
             ticks: AtomicU64::new(0),
@@ -83,6 +92,17 @@ impl Gate {
     /// Ends its sleep, whatever kind it is. Any thread.
     pub(crate) fn wake(&self) {
         self.parker.unpark();
+        self.alarm.ring();
+    }
+
+    /// Puts off the end of its long sleep if all workers get on: there is nothing to see. For a worker to say, now and then
+    /// between two polls. True if it did.
+    pub(crate) fn put_off(&self, shared: &Shared) -> bool {
+        // Relaxed: if it has just begun to sleep, there will be another time.
+        let sleeps_long = self.slow.load(Ordering::Relaxed);
+        // Whoever has the lock looks just now.
+        let all_get_on = |mut watch: MutexGuard<'_, Watch>| watch.all_get_on(shared, now());
+        sleeps_long && self.watch.try_lock().is_ok_and(all_get_on) && self.alarm.put_off()
     }
 
     /// Says that a worker has just been counted as parked: the gate should no longer look as seldom as
@@ -147,7 +167,9 @@ impl Gate {
         self.slow.store(true, Ordering::SeqCst);
         full_barrier();
         if shared.idle.counts().parked() == 0 {
-            self.parker.park_timeout(time);
+            let slept = self.alarm.sleep(time, || self.parker.take_wake());
+            // The look that follows is also what a wake since then wants.
+            let _ = if slept { self.parker.take_wake() } else { self.parker.park_timeout(time) };
         }
         self.slow.store(false, Ordering::SeqCst);
     }
@@ -184,6 +206,10 @@ impl Gate {
 impl View for Shared {
     fn workers(&self) -> usize {
         self.remotes.len()
+    }
+
+    fn works(&self, worker: usize) -> bool {
+        self.remotes[worker].activity() != Activity::Away
     }
 
     fn slot(&self, worker: usize) -> (u64, bool) {

@@ -52,6 +52,7 @@ pub mod slot;
 #[cfg_attr(runnext_loom, path = "queue/model.rs")]
 pub mod queue;
 
+mod alarm;
 #[cfg_attr(runnext_loom, allow(dead_code))]
 mod headcount;
 #[cfg_attr(runnext_loom, allow(dead_code))]

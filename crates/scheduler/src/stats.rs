@@ -74,6 +74,8 @@ worker_counters! {
     noop_count,
     /// Parked workers that this worker woke.
     wakes_requested,
+    /// Looks of the gate that this worker has put off, because all workers began poll after poll.
+    gate_ticks_put_off,
     /// Tasks that were spawned on this worker.
     spawned,
     /// Futures that were dropped on this worker, completed or not.
@@ -113,7 +115,7 @@ pub struct Stats {
     pub num_remote_schedules: u64,
     /// Parked workers woken by threads that are not workers of this pool.
     pub remote_wakes_requested: u64,
-    /// Looks of the gate, the pool's monitor thread. None while the pool rests.
+    /// Looks of the gate, the pool's monitor thread. None while the pool rests, few while all workers run.
     pub gate_ticks: u64,
     /// Parked workers woken by the gate for work that waited behind one poll.
     pub stall_rescues: u64,
@@ -160,8 +162,9 @@ impl fmt::Display for Stats {
         )?;
         writeln!(
             f,
-            "gate: ticks {}, stall rescues {}, gate rescues {}; workers injected {}, retired {}, not started {}",
+            "gate: ticks {}, put off {}, stall rescues {}, gate rescues {}; workers injected {}, retired {}, not started {}",
             self.gate_ticks,
+            total.gate_ticks_put_off,
             self.stall_rescues,
             self.gate_rescues,
             self.injected_workers,

@@ -242,6 +242,91 @@ impl Sleeper {
     }
 }
 
+/// A timer that one thread waits for while others set it anew.
+#[cfg(all(target_os = "linux", not(runnext_loom)))]
+#[derive(Debug, Default)]
+pub(crate) struct Timer(once_cell::sync::OnceCell<Option<rustix::fd::OwnedFd>>);
+
+#[cfg(all(target_os = "linux", not(runnext_loom)))]
+impl Timer {
+    /// Lets the timer expire after `time`, and takes back an expiry that nobody has waited for. False if the
+    /// system refuses. Any thread.
+    pub(crate) fn set(&self, time: std::time::Duration) -> bool {
+        use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
+        const NEVER: Timespec = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let Some(timer) = self.file() else {
+            return false;
+        };
+        let at_least = time.max(std::time::Duration::from_nanos(1)); // zero would stop it
+        let Ok(it_value) = Timespec::try_from(at_least) else {
+            return false;
+        };
+        let time = Itimerspec {
+            it_interval: NEVER,
+            it_value,
+        };
+        timerfd_settime(timer, TimerfdTimerFlags::empty(), &time).is_ok()
+    }
+
+    /// Waits until the timer expires, or for less if a signal comes. Once it is set.
+    pub(crate) fn wait(&self) {
+        if let Some(timer) = self.file() {
+            let mut expiries = [0; size_of::<u64>()];
+            let _ = rustix::io::read(timer, &mut expiries);
+        }
+    }
+
+    fn file(&self) -> Option<&rustix::fd::OwnedFd> {
+        use rustix::time::{TimerfdClockId, TimerfdFlags, timerfd_create};
+        let create = || timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).ok();
+        self.0.get_or_init(create).as_ref()
+    }
+}
+
+/// The same where there is none.
+#[cfg(all(not(target_os = "linux"), not(runnext_loom)))]
+#[derive(Debug, Default)]
+pub(crate) struct Timer;
+
+#[cfg(all(not(target_os = "linux"), not(runnext_loom)))]
+impl Timer {
+    pub(crate) fn set(&self, _: std::time::Duration) -> bool {
+        false
+    }
+
+    pub(crate) fn wait(&self) {}
+}
+
+/// The same in a model: it expires at once if set to zero, and else never.
+#[cfg(runnext_loom)]
+#[derive(Debug, Default)]
+pub(crate) struct Timer {
+    expired: AtomicBool,
+    waiting: loom::sync::Notify,
+}
+
+#[cfg(runnext_loom)]
+impl Timer {
+    pub(crate) fn set(&self, time: std::time::Duration) -> bool {
+        // No store: see `store_release`. Relaxed: a swap reads the latest.
+        self.expired.swap(time.is_zero(), Ordering::Relaxed);
+        if time.is_zero() {
+            self.waiting.notify();
+        }
+        true
+    }
+
+    pub(crate) fn wait(&self) {
+        // Relaxed: as above.
+        while !self.expired.swap(false, Ordering::Relaxed) {
+            self.waiting.wait();
+        }
+    }
+}
+
 /// Takes `mutex`, whatever a panic elsewhere did to it.
 ///
 /// Our critical sections are a few plain assignments, none of them user code, so a poisoned lock

@@ -21,6 +21,8 @@
 //! * **G2** The watch ends only when nothing has moved for [`QUIET`] and nothing waits.
 //! * **G3** A look costs each worker that moves one cache miss: of others' queues it reads only where
 //!   the counter stands still or moves slowly.
+//! * **G4** While nobody is parked, workers may put the next look off, but only if each has begun a poll since the last
+//!   time: once one of them has stopped, it comes within [`ALL_GET_ON`] of the last time at which they could.
 //!
 //! # Why look sooner after a slow poll
 //!
@@ -60,6 +62,8 @@ const SHORTEST: Duration = Duration::from_micros(5);
 pub(crate) trait View {
     /// How many workers there are to look at, by index.
     fn workers(&self) -> usize;
+    /// Whether a thread works there.
+    fn works(&self, worker: usize) -> bool;
     /// The worker's polls so far, and whether its slot is full.
     fn slot(&self, worker: usize) -> (u64, bool);
     /// Whether anything waits in the worker's local queue.
@@ -129,11 +133,27 @@ impl Sight {
         }
     }
 
+    /// Notes the poll counter; returns how many polls it has begun since the last time.
+    fn see(&mut self, polls: u64, now: Instant) -> u64 {
+        let begun = polls - self.polls;
+        if begun > 0 {
+            self.polls = polls;
+            self.since = now;
+            self.rescued = false;
+        }
+        begun
+    }
+
     fn allow(&mut self, worker: usize, steals: Steals, act: &mut impl FnMut(Step)) {
         if std::mem::replace(&mut self.steals, steals) != steals {
             act(Step::Allow { worker, steals });
         }
     }
+}
+
+/// Whether polls of which `begun` were begun within `time` are long ones.
+fn is_slow(time: Duration, begun: u64) -> bool {
+    time >= LONG_POLL * u32::try_from(begun).unwrap_or(u32::MAX)
 }
 
 /// The gate's memory from look to look.
@@ -196,6 +216,24 @@ impl Watch {
         self.unpromised = None;
     }
 
+    /// Whether all workers have begun polls since the last look, so that there is nothing to look for. No sooner than
+    /// after [`ALL_RUN`]. Takes note of what it sees, as a look does.
+    pub(crate) fn all_get_on(&mut self, view: &impl View, now: Instant) -> bool {
+        let elapsed = now.saturating_duration_since(self.looked_at);
+        if elapsed < ALL_RUN || view.workers() != self.workers.len() {
+            return false;
+        }
+        (self.looked_at, self.moved_at) = (now, now);
+        let (mut all, mut slow) = (true, false);
+        for (worker, sight) in self.workers.iter_mut().enumerate() {
+            let begun = sight.see(view.slot(worker).0, now);
+            all &= begun > 0 || !view.works(worker);
+            slow |= is_slow(elapsed, begun);
+        }
+        let shares = slow && self.sharing.steals() != Steals::Delayed; // then looks show how that goes
+        all && !shares
+    }
+
     /// Looks at everything once.
     pub(crate) fn look(&mut self, view: &impl View, now: Instant, mut act: impl FnMut(Step)) -> Next {
         let elapsed = now.saturating_duration_since(self.looked_at);
@@ -211,7 +249,8 @@ impl Watch {
             running,
         } = idlers;
         let busy = elapsed * u32::try_from(running).unwrap_or(u32::MAX);
-        self.sharing.observe(now, found.polls, busy, found.slow);
+        let could_share = found.slow && searching + parked > 0;
+        self.sharing.observe(now, found.polls, busy, could_share);
         found.unpromised |= view.injector_waits();
         found.waits |= found.unpromised;
         let lost = found.unpromised && searching == 0 && parked > 0;
@@ -242,14 +281,10 @@ impl Watch {
         let elapsed = now.saturating_duration_since(self.looked_at);
         let sight = &mut self.workers[worker];
         let (polls, slot_full) = view.slot(worker);
-        let begun = polls - sight.polls;
+        let begun = sight.see(polls, now);
         if begun > 0 {
             found.polls += begun;
-            sight.polls = polls;
-            sight.since = now;
-            sight.rescued = false;
-            let begun = u32::try_from(begun).unwrap_or(u32::MAX);
-            let slow = elapsed / begun >= LONG_POLL;
+            let slow = is_slow(elapsed, begun);
             let waits = slow && (slot_full || view.queue_waits(worker));
             found.slow |= waits;
             let steals = if slow { self.sharing.steals() } else { Steals::Delayed };

@@ -52,6 +52,10 @@ use crate::task::{Meta, Runnable};
 /// workload (Go and tokio use the same for their global queue).
 const TURN: u64 = 61;
 
+/// Polls until the worker tells the gate that it gets on (`Gate::put_off`), at a turn: soon enough if a poll takes up to
+/// 4 us. Where they are longer the gate looks itself, which then costs them less.
+const BEAT: u64 = 1000;
+
 thread_local! {
     /// The worker whose loop runs on this thread, or null (W1). Without a destructor and
     /// initialised at compile time, so that reading it is one load, at any time of a thread's life.
@@ -109,6 +113,8 @@ pub(crate) struct Worker {
     /// At which poll the queues come before the slot.
     turn_due: Cell<u64>,
     injector_had_turn: Cell<bool>,
+    /// At which poll the gate is told that the worker gets on.
+    beat_due: Cell<u64>,
     gave_way: Cell<bool>,
     /// An address near the begin of the thread's stack.
     stack_begin: Cell<usize>,
@@ -124,6 +130,7 @@ impl Worker {
             queue: ends.queue,
             turn_due: Cell::new(TURN),
             injector_had_turn: Cell::new(false),
+            beat_due: Cell::new(BEAT),
             gave_way: Cell::new(false),
             stack_begin: Cell::new(0),
         }
@@ -263,7 +270,11 @@ impl Worker {
     /// The next task when it is the turn of the queues.
     #[inline(never)]
     fn next_in_turn(&self) -> Option<Runnable> {
-        self.turn_due.set(self.slot.polls() + TURN);
+        let polls = self.slot.polls();
+        self.turn_due.set(polls + TURN);
+        if polls >= self.beat_due.get() {
+            self.beat(polls);
+        }
         if self.is_one_too_many() {
             self.flush();
             return None; // and gives way, unless another worker has been quicker
@@ -277,6 +288,15 @@ impl Worker {
             self.request();
         }
         Some(older)
+    }
+
+    /// Tells the gate that this worker gets on.
+    #[cold]
+    fn beat(&self, polls: u64) {
+        self.beat_due.set(polls + BEAT);
+        if self.shared.gate.put_off(&self.shared) {
+            self.remote.counters.gate_ticks_put_off.bump();
+        }
     }
 
     /// Whether there are more workers than there should be. Worker thread only, between two polls.

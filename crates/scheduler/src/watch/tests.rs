@@ -14,6 +14,7 @@ struct Worker {
     polls: u64,
     slot_full: bool,
     queue_waits: bool,
+    is_away: bool,
 }
 
 /// One that has begun its latest poll after many short ones, with an item in its slot.
@@ -21,6 +22,7 @@ const AFTER_SHORT_POLLS: Worker = Worker {
     polls: 1_000_000,
     slot_full: true,
     queue_waits: false,
+    is_away: false,
 };
 
 /// A pool that stands still between two looks.
@@ -47,6 +49,10 @@ impl Pool {
 impl View for Pool {
     fn workers(&self) -> usize {
         self.workers.len()
+    }
+
+    fn works(&self, worker: usize) -> bool {
+        !self.workers[worker].is_away
     }
 
     fn slot(&self, worker: usize) -> (u64, bool) {
@@ -153,6 +159,7 @@ fn a_slow_poll_with_work_behind_it_is_shared_and_looked_at_sooner() {
         polls: 10,
         slot_full: true,
         queue_waits: false,
+        is_away: false,
     };
     assert_eq!(gate.look(&pool, INTERVAL), Next::Look(INTERVAL / 2));
     let allow = |steals| Step::Allow { worker: 0, steals };
@@ -290,6 +297,85 @@ fn change() -> impl Strategy<Value = Change> {
             searching,
         },
     )
+}
+
+/// Two workers, neither of them parked, and a watch that has seen both get on.
+fn all_run() -> (Pool, Gate) {
+    let mut pool = Pool {
+        parked: 0,
+        ..Pool::with_one_parked()
+    };
+    let mut gate = Gate::awake(&pool);
+    get_on(&mut pool, &[0, 1]);
+    assert!(matches!(gate.look(&pool, ALL_RUN), Next::Seldom(_)));
+    (pool, gate)
+}
+
+fn get_on(pool: &mut Pool, workers: &[usize]) {
+    for &worker in workers {
+        pool.workers[worker].polls += 2000;
+    }
+}
+
+impl Gate {
+    fn put_off(&mut self, pool: &Pool, after: Duration) -> bool {
+        self.now += after;
+        self.watch.all_get_on(pool, self.now)
+    }
+}
+
+#[test]
+fn g4_a_look_is_put_off_only_while_every_worker_gets_on() {
+    let (mut pool, mut gate) = all_run();
+    for _ in 0..10 {
+        get_on(&mut pool, &[0, 1]);
+        assert!(gate.put_off(&pool, ALL_RUN), "both get on");
+    }
+    get_on(&mut pool, &[0, 1]);
+    assert!(!gate.put_off(&pool, ALL_RUN / 2), "too soon after the last time");
+    assert!(gate.put_off(&pool, ALL_RUN / 2));
+    get_on(&mut pool, &[0]);
+    assert!(!gate.put_off(&pool, ALL_RUN), "one stands still");
+    pool.workers[1].is_away = true;
+    get_on(&mut pool, &[0]);
+    assert!(gate.put_off(&pool, ALL_RUN), "nobody works there");
+    get_on(&mut pool, &[0]);
+    pool.workers.push(Worker::default());
+    assert!(!gate.put_off(&pool, ALL_RUN), "a worker has never been looked at");
+}
+
+#[test]
+fn g4_a_poll_is_as_old_as_the_last_time_that_its_worker_got_on() {
+    let (mut pool, mut gate) = all_run();
+    get_on(&mut pool, &[0, 1]);
+    assert!(gate.put_off(&pool, ALL_RUN));
+    let polls = pool.workers[1].polls;
+    get_on(&mut pool, &[0]);
+    assert!(!gate.put_off(&pool, ALL_RUN));
+    gate.look(&pool, ALL_GET_ON);
+    let age = gate.watch.poll_age(1, polls, gate.now);
+    assert_eq!(age, Some(ALL_RUN + ALL_GET_ON));
+}
+
+/// Which is tried only if somebody was idle when it began.
+#[test]
+fn g4_no_look_is_put_off_while_sharing_is_tried() {
+    for parked in [0, 1] {
+        let (mut pool, mut gate) = all_run();
+        pool.parked = parked;
+        for _ in 0..2 {
+            for worker in &mut pool.workers {
+                worker.polls += 10;
+                worker.slot_full = true; // behind long polls
+            }
+            gate.look(&pool, ALL_RUN);
+        }
+        pool.parked = 0;
+        (0..2).for_each(|worker| pool.workers[worker].polls += 10);
+        assert_eq!(gate.put_off(&pool, ALL_RUN), parked == 0);
+        get_on(&mut pool, &[0, 1]);
+        assert!(gate.put_off(&pool, ALL_RUN), "with short polls nothing is shared");
+    }
 }
 
 proptest! {

@@ -142,8 +142,13 @@ pub(crate) fn assert_at_rest(pool: &Pool) {
 #[track_caller]
 pub(crate) fn assert_no_gate(pool: &Pool) {
     let stats = pool.stats();
-    let gate = (stats.gate_ticks, stats.stall_rescues, stats.gate_rescues);
-    assert_eq!(gate, (0, 0, 0), "{stats:#?}");
+    let gate = (
+        stats.gate_ticks,
+        stats.total.gate_ticks_put_off,
+        stats.stall_rescues,
+        stats.gate_rescues,
+    );
+    assert_eq!(gate, (0, 0, 0, 0), "{stats:#?}");
 }
 
 /// The switch `RunNext` is off, and the counters prove it.

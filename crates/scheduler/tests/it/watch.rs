@@ -83,6 +83,28 @@ fn a_task_that_wakes_nobody_lets_the_gate_sleep() {
     });
 }
 
+/// G4: workers that begin poll after poll see to it themselves that the gate need not look.
+#[cfg(target_os = "linux")]
+#[test]
+fn g4_a_worker_that_gets_on_puts_off_the_gates_looks() {
+    on_each_pool(Workers::One, |pool| {
+        if !gate_watches(pool) {
+            return;
+        }
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = over.clone();
+        let gets_on = pool.spawn(async move {
+            while !is_over.load(Ordering::Relaxed) {
+                yield_now().await;
+            }
+        });
+        pool.block_on(pool.spawn(yield_now())); // somebody has to wake the gate
+        until(|| pool.stats().total.gate_ticks_put_off > 10);
+        over.store(true, Ordering::Relaxed);
+        pool.block_on(gets_on);
+    });
+}
+
 /// No difference of counts is that large, unless it fell below zero.
 const WRAPPED: usize = 1 << 31;
 
