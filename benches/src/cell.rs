@@ -85,7 +85,7 @@ impl Effort {
     /// within one, so that the time goes into rounds rather than into each of them.
     pub const QUICK: Self = Self {
         warm_up: Duration::from_millis(15),
-        timed: Duration::from_millis(25),
+        timed: Duration::from_millis(20),
         ops: None,
     };
 
@@ -273,6 +273,7 @@ fn on<L: Look>(pool: &impl Pool, cell: &Cell, look: L) -> io::Result<L::Found> {
         Scenario::ReplyHousekeeping => drive::<ReplyHousekeeping, _>(pool, cell, look),
         Scenario::ReplySpaced => drive::<ReplySpaced, _>(pool, cell, look),
         Scenario::LatencySpin => drive::<Latency<latency::SpinOn>, _>(pool, cell, look),
+        Scenario::LatencySpinLate => drive::<Latency<latency::SpinOnLate>, _>(pool, cell, look),
         Scenario::LatencyNativeBlock => drive::<Latency<latency::NativeBlock>, _>(pool, cell, look),
         Scenario::LatencySleep => drive::<Latency<latency::Sleep>, _>(pool, cell, look),
         Scenario::LatencyHookedSleep => drive::<Latency<latency::HookedSleep>, _>(pool, cell, look),

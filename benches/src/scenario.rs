@@ -43,6 +43,8 @@ pub enum Scenario {
     ReplySpaced,
     /// A wake by a task that then computes.
     LatencySpin,
+    /// The same, with a waker that has computed for a while before it wakes.
+    LatencySpinLate,
     /// A wake by a task that then blocks in a system call.
     LatencyNativeBlock,
     /// A wake by a task that then sleeps.
@@ -108,7 +110,7 @@ pub struct Param {
 
 impl Scenario {
     /// All scenarios, in the order in which they are shown.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Requeue,
         Self::PingPong,
         Self::FanOut,
@@ -121,6 +123,7 @@ impl Scenario {
         Self::ReplyHousekeeping,
         Self::ReplySpaced,
         Self::LatencySpin,
+        Self::LatencySpinLate,
         Self::LatencyNativeBlock,
         Self::LatencySleep,
         Self::LatencyHookedSleep,

@@ -152,6 +152,11 @@ fn latency_spin_runs_on_all_subjects() {
 }
 
 #[test]
+fn latency_spin_late_runs_on_all_subjects() {
+    all_subjects_run_on(&[1, 2], Scenario::LatencySpinLate, Some(1), 2);
+}
+
+#[test]
 fn latency_native_block_runs_on_all_subjects() {
     all_subjects_run_on(&[1, 2], Scenario::LatencyNativeBlock, Some(1), 2);
 }
@@ -190,9 +195,11 @@ fn latency_event_runs_on_all_subjects() {
 fn a_lone_worker_lets_the_woken_task_wait_for_as_long_as_the_waker_goes_on() {
     use Scenario::{
         LatencyCondvar, LatencyEvent, LatencyMutex, LatencyNativeBlock, LatencySleep, LatencySpin,
+        LatencySpinLate,
     };
     for scenario in [
         LatencySpin,
+        LatencySpinLate,
         LatencyNativeBlock,
         LatencySleep,
         LatencyCondvar,

@@ -152,6 +152,10 @@ impl Scenario {
                 "latency-spin",
                 "proposal, latency table: the CPU is spun on: the case that pays for deferring",
             ),
+            Self::LatencySpinLate => latency(
+                "latency-spin-late",
+                "`latency-spin`, with 1 ms spun before the wake as well: no worker still looks for work when it comes",
+            ),
             Self::LatencyNativeBlock => latency(
                 "latency-native-block",
                 "proposal, latency table: native code blocks, which no hook sees",

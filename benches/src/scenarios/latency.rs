@@ -6,6 +6,9 @@
 //! rest, not what the waker burns. A pool whose wakes go to the waker's own worker, and which does not notice that this
 //! worker is held up, shows the whole 50 ms.
 //!
+//! Where the wake comes right after the waker began, a worker that was woken with the waker's own may still look for work,
+//! and the wait is how soon that one takes the task. A waker that computes first ([`Way::begin`]) finds all others asleep.
+//!
 //! The waker comes from outside because the pool must rest: a timer inside would have to run on one of its workers.
 //!
 //! After a rest the machine itself may need tens of microseconds to wake a thread. How many, `limit` shows: there each of
@@ -31,14 +34,19 @@ use crate::turns;
 mod ways;
 
 pub(crate) use self::ways::{
-    AsyncMutexLock, Condvar, Event, HookedSleep, MutexLock, NativeBlock, Sleep, SpinOn,
+    AsyncMutexLock, Condvar, Event, HookedSleep, MutexLock, NativeBlock, Sleep, SpinOn, SpinOnLate,
 };
 
 /// How long the waker goes on after its wake.
 const GOES_ON: Duration = Duration::from_millis(50);
 
-/// What a waker does after its wake.
+/// What a waker does around its wake.
 pub(crate) trait Way: Send + 'static {
+    /// Comes before the wake: nothing, if a way does not say otherwise. What it burnt.
+    fn begin() -> Aside {
+        Aside::default()
+    }
+
     /// Goes on for `time` on a worker of `S`. `held` is locked by somebody else for about as long.
     fn go_on<S: Spawner>(held: &Held, time: Duration);
 }
@@ -62,7 +70,7 @@ pub(crate) struct Latency<W> {
 struct Sample {
     /// From the wake to the woken task's start.
     wait: Duration,
-    /// What the waker burnt after its wake.
+    /// What the waker burnt before and after its wake.
     burnt: Duration,
 }
 
@@ -142,9 +150,11 @@ async fn sample<W: Way, S: Spawner>(
         );
         let contended = held.clone();
         spawner.spawn(async move {
+            let mut burnt = W::begin();
             // The woken task fails the sample if it is gone.
             let _ = wake.send(Instant::now());
-            let _ = stopped.send(Aside::of(|| W::go_on::<S>(&contended, goes_on)));
+            burnt += Aside::of(|| W::go_on::<S>(&contended, goes_on));
+            let _ = stopped.send(burnt);
         });
         thread::sleep(goes_on);
         drop(guards);

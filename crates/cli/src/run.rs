@@ -6,15 +6,17 @@
 //! not tried again and does not stop the others.
 //!
 //! `--quick` must end within three minutes on two cores, and differs from a full run in three ways. A cell is timed for
-//! a fortieth of the time, but in as many rounds, since it is processes that differ. Cells that rest, for 100 ms or 3 s before each operation, do so side by
-//! side; one of them at a time does anything else, its own start included, so that no figure is disturbed. What has
-//! rested is then the pool but not the machine, and a rest may be longer by another cell's turn. Cells are watched chunk
-//! by chunk for a quarter of a second instead of ten, in chunks of a tenth.
+//! a fiftieth of the time, but in as many rounds, since it is processes that differ. Cells that rest, for 100 ms or 3 s
+//! before each operation, do so for one operation a round, and side by side; one of them at a time does anything else,
+//! its own start included, so that no figure is disturbed. What has rested is then the pool but not the machine, and a
+//! rest may be longer by another cell's turn. Cells are watched chunk by chunk for a quarter of a second instead of ten,
+//! in chunks of a tenth.
 //!
-//! Rejected: fewer or shorter rests. A rest of 3 s once a run says nothing of the spread, and one of a second does not
-//! show what a pool does with its threads after three. And fewer rounds of twice the time: by chance alone, all three
-//! rounds of one run then lie outside of those of the next in one of thirty comparisons; with five it is one of
-//! thousands.
+//! Rejected: rests in fewer rounds, or shorter ones. A rest of 3 s once a run says nothing of the spread, and one of a
+//! second does not show what a pool does with its threads after three. Two rests of 100 ms a round: their
+//! median was no more than the lesser of two, and a round of all that rest took 24 s instead of 18. And fewer rounds of
+//! twice the time: by chance alone, all three rounds of one run then lie outside of those of the next in one of thirty
+//! comparisons; with five it is one of thousands.
 
 use std::fs::File;
 use std::io;
@@ -76,7 +78,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pin: bool,
 
-    /// Measure each cell for a fortieth of the time, and let those that rest do so together: within minutes
+    /// Measure each cell for a fiftieth of the time, those that rest but once a round and together: within minutes
     #[arg(long)]
     quick: bool,
 

@@ -7,10 +7,18 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollTimeout, poll};
 
 use super::{Held, Way};
+use crate::measure::Aside;
 use crate::pool::Spawner;
+
+/// How long a waker computes that wakes late: until a worker that was woken with its own has looked for work in vain and
+/// sleeps again, which takes some tens of microseconds.
+const LATE: Duration = Duration::from_millis(1);
 
 /// Computes: `latency-spin`.
 pub(crate) struct SpinOn;
+
+/// Computes before its wake, too: `latency-spin-late`.
+pub(crate) struct SpinOnLate;
 
 /// Blocks in a system call: `latency-native-block`. No hook of a library sees it.
 pub(crate) struct NativeBlock;
@@ -35,9 +43,17 @@ pub(crate) struct AsyncMutexLock;
 
 impl Way for SpinOn {
     fn go_on<S: Spawner>(_: &Held, time: Duration) {
-        // By the clock: a waker that is interrupted meanwhile need not make up for it.
-        let start = Instant::now();
-        while start.elapsed() < time {}
+        compute(time);
+    }
+}
+
+impl Way for SpinOnLate {
+    fn begin() -> Aside {
+        Aside::of(|| compute(LATE))
+    }
+
+    fn go_on<S: Spawner>(_: &Held, time: Duration) {
+        compute(time);
     }
 }
 
@@ -89,4 +105,10 @@ impl Way for AsyncMutexLock {
     fn go_on<S: Spawner>(held: &Held, _: Duration) {
         drop(held.of_async_lock.lock_blocking());
     }
+}
+
+fn compute(time: Duration) {
+    // By the clock: a waker that is interrupted meanwhile need not make up for it.
+    let start = Instant::now();
+    while start.elapsed() < time {}
 }

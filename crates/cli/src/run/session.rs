@@ -46,15 +46,13 @@ impl Pace {
         }
     }
 
-    /// The effort for `cell`. Samples that are few because their rests are long are taken while others rest.
+    /// The effort for `cell`. In a hurry, one that rests does so for one sample a round.
     fn effort(self, cell: &Cell) -> Effort {
-        let rest = cell.rest();
-        let samples = match rest {
-            _ if !self.hurried || rest.is_zero() => return self.effort,
-            short if short < Duration::from_secs(1) => 2,
-            _ => 1,
-        };
-        self.effort.with_ops(samples)
+        if self.hurried && !cell.rest().is_zero() {
+            self.effort.with_ops(1)
+        } else {
+            self.effort
+        }
     }
 
     fn view(self, cell: &Cell) -> Option<View> {
