@@ -43,7 +43,7 @@ pub struct Cell {
     pub size: Option<u32>,
     /// What it runs on.
     pub subject: Subject,
-    /// How many threads the subject has; at least one.
+    /// How many workers the subject has; at least one. `limit` has as many threads as it needs.
     pub workers: usize,
     /// Whether worker i is kept on core i.
     pub pin: bool,

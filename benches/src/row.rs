@@ -31,7 +31,7 @@ pub struct Row {
     pub params: BTreeMap<String, u32>,
     /// A variant or a peer.
     pub subject: Subject,
-    /// How many threads it had.
+    /// How many workers it had. One for `limit`, however many its threads are.
     pub workers: usize,
     /// What was measured; absent if no round succeeded.
     #[serde(flatten)]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::name::{UnknownName, find, serde_by_name};
+use crate::pool::limit::pair;
 use crate::subject::{Peer, Subject};
 
 mod catalogue;
@@ -170,6 +171,16 @@ impl Scenario {
                 Err("a single-threaded loop without locks cannot be given tasks by another thread")
             }
             _ => Ok(()),
+        }
+    }
+
+    /// How many threads `subject` has in it, where that is not for whoever measures to choose.
+    #[must_use]
+    pub fn fixed_threads(self, subject: Subject) -> Option<usize> {
+        match subject {
+            Subject::Peer(Peer::Limit) if self.rests() => Some(pair::THREADS),
+            Subject::Peer(Peer::Limit) => Some(1),
+            _ => None,
         }
     }
 

@@ -88,7 +88,8 @@ impl Subject {
     }
 
     /// The most workers it can have, if there is a bound. `limit` counts as one everywhere, since no number of workers
-    /// makes it another.
+    /// makes it another; how many threads that is, [`Scenario::fixed_threads`](crate::scenario::Scenario::fixed_threads)
+    /// tells.
     #[must_use]
     pub const fn max_workers(self) -> Option<usize> {
         match self {

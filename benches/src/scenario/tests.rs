@@ -27,6 +27,15 @@ fn sizes_are_the_values_of_the_parameter() {
 }
 
 #[test]
+fn the_limit_is_two_threads_where_a_wake_is_measured_after_a_rest() {
+    let limit = Subject::Peer(Peer::Limit);
+    assert_eq!(Scenario::LatencySleep.fixed_threads(limit), Some(2));
+    assert_eq!(Scenario::Requeue.fixed_threads(limit), Some(1));
+    let tokio = Subject::Peer(Peer::Tokio);
+    assert_eq!(Scenario::LatencySleep.fixed_threads(tokio), None);
+}
+
+#[test]
 fn only_the_limit_lacks_something() {
     for scenario in Scenario::ALL {
         assert!(

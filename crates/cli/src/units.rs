@@ -2,6 +2,9 @@
 //!
 //! More digits would claim what no median of a handful of rounds holds.
 
+use runnext_bench::scenario::Scenario;
+use runnext_bench::subject::Subject;
+
 /// A unit of time for figures that are shown together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unit {
@@ -52,11 +55,20 @@ pub(crate) fn exact(nanoseconds: f64) -> String {
 
 /// As in `2 workers`.
 pub(crate) fn workers(count: u64) -> String {
-    if count == 1 {
-        "1 worker".to_owned()
-    } else {
-        format!("{count} workers")
+    counted(count, "worker")
+}
+
+/// The same for `subject`, as in `2 threads` where it has as many as it needs. A scenario that is not known is `None`.
+pub(crate) fn team(scenario: Option<Scenario>, subject: Subject, count: u64) -> String {
+    match scenario.and_then(|scenario| scenario.fixed_threads(subject)) {
+        Some(threads) => counted(threads as u64, "thread"),
+        None => workers(count),
     }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// Three significant digits; whole numbers from 100 on.
@@ -76,6 +88,17 @@ mod tests {
     fn figures_have_three_digits() {
         let texts = [0.0, 1.234, 9.996, 12.34, 99.96, 1234.5].map(three_digits);
         assert_eq!(texts, ["0.00", "1.23", "10.0", "12.3", "100", "1234"]);
+    }
+
+    #[test]
+    fn a_subject_has_the_workers_that_were_chosen_or_the_threads_that_it_needs() {
+        let team = |scenario: &str, subject: &str, count| {
+            team(scenario.parse().ok(), subject.parse().unwrap(), count)
+        };
+        assert_eq!(team("latency-spin", "tokio", 4), "4 workers");
+        assert_eq!(team("latency-spin", "limit", 1), "2 threads");
+        assert_eq!(team("requeue", "limit", 1), "1 thread");
+        assert_eq!(team("of a newer run", "limit", 1), "1 worker");
     }
 
     #[test]

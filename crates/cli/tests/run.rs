@@ -165,7 +165,9 @@ fn cells_that_rest_do_so_side_by_side_in_a_hurry() {
         assert_eq!(row["ops"].as_u64(), Some(1), "{row}");
         assert!(number(row, "p50_us") > 0.0, "{row}");
     }
-    assert!(stdout(&output).contains("limit, in latency-*"));
+    for told in ["limit (2 threads)", "limit, in latency-*"] {
+        assert!(stdout(&output).contains(told), "{}", stdout(&output));
+    }
     // Eight cells rest for three seconds each, and as many for a tenth.
     assert!(
         start.elapsed() < Duration::from_secs(15),

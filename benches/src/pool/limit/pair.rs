@@ -26,6 +26,9 @@ use futures::future::BoxFuture;
 
 use crate::pool::{Pool, Spawner, Threads};
 
+/// How many threads there are.
+pub(crate) const THREADS: usize = 2;
+
 /// A task; nothing at the end.
 type Message = Option<BoxFuture<'static, ()>>;
 
@@ -46,7 +49,7 @@ struct Inboxes {
 
 /// Starts both, pinned like the first two workers of others.
 pub(crate) fn start(threads: &Threads) -> io::Result<Pair> {
-    let (senders, inboxes): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel()).unzip();
+    let (senders, inboxes): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| mpsc::channel()).unzip();
     let spawned = AtomicUsize::new(0);
     let mut pair = Pair {
         spawner: InTurn(Arc::new(Inboxes { senders, spawned })),

@@ -13,7 +13,7 @@ use runnext_bench::machine::Machine;
 use runnext_bench::subject::Subject;
 use serde_json::{Map, Value};
 
-use crate::units::workers;
+use crate::units::team;
 
 /// Everything that a run found.
 #[derive(Debug)]
@@ -148,13 +148,18 @@ impl Row {
         })
     }
 
+    /// How many workers it had, or threads.
+    pub(crate) fn team(&self) -> String {
+        team(self.scenario.parse().ok(), self.subject, self.workers)
+    }
+
     /// The scenario, its parameters and the number of workers.
     pub(crate) fn work(&self) -> String {
         let params = self.params.iter();
         let params: String = params
             .map(|(name, value)| format!(", {name} {value}"))
             .collect();
-        format!("{}{params}, {}", self.scenario, workers(self.workers))
+        format!("{}{params}, {}", self.scenario, self.team())
     }
 
     fn same_cell(&self, other: &Self) -> bool {

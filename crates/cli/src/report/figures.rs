@@ -107,7 +107,7 @@ pub(crate) fn reason(row: &Row) -> Option<&str> {
 
 fn subject(row: &Row) -> String {
     match row.subject.max_workers() {
-        Some(_) => format!("{} ({})", row.subject, workers(row.workers)),
+        Some(_) => format!("{} ({})", row.subject, row.team()),
         None => row.subject.to_string(),
     }
 }

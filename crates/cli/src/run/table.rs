@@ -6,6 +6,7 @@
 //! Where the window is too narrow for all subjects, the table goes on below with the rest of them and the same lines.
 //! Rejected: wrapping the cells, after which no two figures that belong together stand side by side.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
@@ -18,7 +19,7 @@ use runnext_bench::scenario::Scenario;
 use runnext_bench::subject::{Peer, Subject};
 
 use super::grid::{Grid, Line};
-use crate::units::{Unit, three_digits, time, workers};
+use crate::units::{Unit, team, three_digits, time};
 
 /// Columns of a window whose width is not known, as of a file.
 const WIDTH: usize = 120;
@@ -79,7 +80,10 @@ fn describe_rounds(report: &Report, rounds: u32) -> String {
 /// The headings and everything below them.
 fn lines(grid: &Grid, report: &Report) -> Vec<Texts> {
     let labels = ["scenario", "workers"].map(str::to_owned);
-    let subjects = grid.subjects.iter().map(|subject| heading(*subject));
+    let subjects = grid
+        .subjects
+        .iter()
+        .map(|subject| heading(*subject, &grid.lines));
     let mut lines = vec![labels.into_iter().chain(subjects).collect()];
     for line in &grid.lines {
         let rows: Vec<_> = grid
@@ -197,7 +201,7 @@ fn describe_row(row: &Row) -> String {
         "{}{params}, {}, {}",
         row.scenario,
         row.subject,
-        workers(row.workers as u64)
+        team(row.scenario.parse().ok(), row.subject, row.workers as u64)
     )
 }
 
@@ -207,7 +211,7 @@ pub(crate) fn describe(cell: &Cell) -> String {
         "{}, {}, {}",
         scenario(cell.scenario, cell.size),
         cell.subject,
-        workers(cell.workers as u64)
+        team(Some(cell.scenario), cell.subject, cell.workers as u64)
     )
 }
 
@@ -218,10 +222,17 @@ fn scenario(scenario: Scenario, size: Option<u32>) -> String {
     }
 }
 
-fn heading(subject: Subject) -> String {
-    match subject.max_workers() {
-        Some(1) => format!("{subject} (1 worker)"),
-        _ => subject.to_string(),
+/// The subject; and its threads where their number is not that of the line, as in `limit (1 or 2 threads)`.
+fn heading(subject: Subject, lines: &[Line]) -> String {
+    let threads = lines
+        .iter()
+        .map(|line| line.scenario.fixed_threads(subject));
+    let threads: BTreeSet<_> = threads.flatten().collect();
+    let counts: Vec<_> = threads.iter().map(usize::to_string).collect();
+    match threads.last() {
+        None => subject.to_string(),
+        Some(1) => format!("{subject} (1 thread)"),
+        Some(_) => format!("{subject} ({} threads)", counts.join(" or ")),
     }
 }
 
@@ -312,6 +323,23 @@ mod tests {
         // Five would fit into the first table.
         let blocks = blocks(&lines, 1 + 13 + 10 + 5 * 17);
         assert_eq!(blocks, [2..5, 5..8]);
+    }
+
+    #[test]
+    fn a_heading_says_how_many_threads_the_limit_has() {
+        let heading = |subject: &str, scenarios: &[Scenario]| {
+            let lines = scenarios.iter().map(|&scenario| Line {
+                scenario,
+                size: None,
+                workers: 4,
+            });
+            heading(subject.parse().unwrap(), &Vec::from_iter(lines))
+        };
+        let (one, two) = (Scenario::Requeue, Scenario::LatencySleep);
+        assert_eq!(heading("limit", &[one]), "limit (1 thread)");
+        assert_eq!(heading("limit", &[two]), "limit (2 threads)");
+        assert_eq!(heading("limit", &[one, two, one]), "limit (1 or 2 threads)");
+        assert_eq!(heading("tokio", &[one, two]), "tokio");
     }
 
     #[test]
