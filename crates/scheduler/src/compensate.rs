@@ -24,7 +24,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use runnext_knobs::Knobs;
+use runnext_knobs::{Knobs, Origin};
 
 use crate::headcount::Heads;
 use crate::pool::Shared;
@@ -198,12 +198,26 @@ impl Compensation {
             return;
         }
         let max = shared.headcount.get().max();
+        // There are places for as many as the pool was built for, and only `set_threads` asks for fewer.
+        let is_lowered = max < shared.remotes.capacity();
+        let limit = limit(is_lowered, shared.knobs.origin("MAX_THREADS"));
         // A closed standard error is no reason to fail: `eprintln!` would panic.
         let _ = writeln!(
             io::stderr(),
-            "runnext: warning: every worker is blocked while work waits, and `RUNNEXT_MAX_THREADS` is {max}: \
-             raise it or `max_threads`, or block in fewer tasks at once"
+            "runnext: warning: every worker is blocked while work waits, and there may be no more than {max}: \
+             raise {limit}, or block in fewer tasks at once"
         );
+    }
+}
+
+/// What has to be raised for more workers than there may be now: whatever has set that. The pool was built with a limit
+/// of this origin, and a later one may be lower.
+fn limit(is_lowered: bool, built: Option<&Origin>) -> String {
+    match built {
+        _ if is_lowered => "`max` of `Pool::set_threads`".to_owned(),
+        Some(Origin::Environment(variable)) => format!("`{variable}`"),
+        Some(Origin::Builder) => "`max_threads`, which the program has set".to_owned(),
+        Some(Origin::Default) | None => "`RUNNEXT_MAX_THREADS` or `max_threads`".to_owned(),
     }
 }
 

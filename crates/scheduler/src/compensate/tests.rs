@@ -1,9 +1,9 @@
-//! Tests of the pace on a virtual clock.
+//! Tests of the pace on a virtual clock, and of which limit is to be raised.
 
-use super::{Pace, Pacing, RETRY_DELAY, Verdict};
+use super::{Pace, Pacing, RETRY_DELAY, Verdict, limit};
 use crate::headcount::Headcount;
 use proptest::prelude::*;
-use runnext_knobs::Knobs;
+use runnext_knobs::{Knobs, Origin};
 use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
@@ -176,5 +176,18 @@ proptest! {
             }
         }
         prop_assert!(heads.get().live() <= min + room);
+    }
+}
+
+#[test]
+fn the_limit_to_raise_is_the_one_that_was_set_last() {
+    let variable = Origin::Environment("RUNNEXT_MAX_THREADS".to_owned());
+    for (origin, built) in [
+        (variable, "`RUNNEXT_MAX_THREADS`"),
+        (Origin::Builder, "`max_threads`, which the program has set"),
+        (Origin::Default, "`RUNNEXT_MAX_THREADS` or `max_threads`"),
+    ] {
+        assert_eq!(limit(false, Some(&origin)), built);
+        assert_eq!(limit(true, Some(&origin)), "`max` of `Pool::set_threads`");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use runnext::Pool;
+use runnext::{Builder, Knobs, Pool};
 
 use super::*;
 use crate::support::*;
@@ -224,17 +224,16 @@ fn a_block_on_that_is_woken_from_outside_goes_on() {
     });
 }
 
-/// A pool that is limited to two workers, of which both block while a task waits.
-fn exhausted(knobs: runnext::Knobs) {
-    let pool = Pool::builder()
-        .knobs(knobs)
-        .threads(1)
-        .max_threads(2)
-        .build()
-        .unwrap();
+/// A builder of a pool with one worker, and no other limit than that of `knobs`.
+fn one_worker(knobs: Knobs) -> Builder {
+    Pool::builder().knobs(knobs).threads(1)
+}
+
+/// Both workers that `pool` may have at most block while a task waits, again and again.
+fn exhaust(pool: &Pool) {
     for _ in 0..3 {
-        let occupied = occupy(&pool);
-        let more = occupy(&pool);
+        let occupied = occupy(pool);
+        let more = occupy(pool);
         let task = pool.spawn(async {});
         let ticks = pool.stats().gate_ticks;
         until(|| pool.stats().gate_ticks > ticks + 20);
@@ -250,41 +249,67 @@ fn exhausted(knobs: runnext::Knobs) {
         drop(occupied);
     }
     pool.shutdown();
-    assert_at_rest(&pool);
+    assert_at_rest(pool);
+}
+
+/// The warnings of a process in which `body` runs alone, for the `test` that asks.
+fn warnings(test: &str, body: fn()) -> Vec<String> {
+    let output = fresh_process(&format!("blocking::compensation::{test}"), body);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let warnings = told.lines().filter(|line| line.contains("warning"));
+    warnings.map(str::to_owned).collect()
+}
+
+/// What an exhausted pool of two says if `limit` is to be raised.
+fn exhausted(limit: &str) -> String {
+    format!(
+        "runnext: warning: every worker is blocked while work waits, and there may be no more than 2: \
+         raise {limit}, or block in fewer tasks at once"
+    )
 }
 
 #[test]
-fn a_pool_that_is_exhausted_says_so_once_and_names_the_knob() {
-    let test = "blocking::compensation::a_pool_that_is_exhausted_says_so_once_and_names_the_knob";
-    let output = fresh_process(test, || exhausted(runnext::Knobs::default()));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    let warnings: Vec<_> = told
-        .lines()
-        .filter(|line| line.contains("warning"))
-        .collect();
-    assert_eq!(warnings.len(), 1, "{told}");
-    for part in [
-        "every worker is blocked",
-        "`RUNNEXT_MAX_THREADS` is 2",
-        "`max_threads`",
-    ] {
-        assert!(
-            warnings[0].contains(part),
-            "`{part}` is missing from: {told}"
-        );
-    }
+fn a_pool_that_is_exhausted_says_so_once_and_names_the_programs_limit() {
+    let test = "a_pool_that_is_exhausted_says_so_once_and_names_the_programs_limit";
+    let told = warnings(test, || {
+        let pool = one_worker(Knobs::default()).max_threads(2).build();
+        exhaust(&pool.unwrap());
+    });
+    let limit = "`max_threads`, which the program has set";
+    assert_eq!(told, [exhausted(limit)]);
+}
+
+#[test]
+fn a_pool_that_is_exhausted_names_the_variable_that_limits_it() {
+    let test = "a_pool_that_is_exhausted_names_the_variable_that_limits_it";
+    let told = warnings(test, || {
+        let (knobs, _) = Knobs::from_vars([("DOTNET_ThreadPool_ForceMaxWorkerThreads", "0x2")]);
+        exhaust(&one_worker(knobs).build().unwrap());
+    });
+    let limit = "`DOTNET_ThreadPool_ForceMaxWorkerThreads`";
+    assert_eq!(told, [exhausted(limit)]);
+}
+
+#[test]
+fn a_pool_that_is_exhausted_names_set_threads_if_that_limits_it() {
+    let test = "a_pool_that_is_exhausted_names_set_threads_if_that_limits_it";
+    let told = warnings(test, || {
+        let pool = one_worker(Knobs::default()).max_threads(8).build().unwrap();
+        pool.set_threads(1, 2).unwrap();
+        exhaust(&pool);
+    });
+    assert_eq!(told, [exhausted("`max` of `Pool::set_threads`")]);
 }
 
 #[test]
 fn a_pool_that_is_exhausted_says_nothing_without_warnings() {
-    let test = "blocking::compensation::a_pool_that_is_exhausted_says_nothing_without_warnings";
-    let output = fresh_process(test, || {
-        exhausted(runnext::Knobs::default().with_warnings_enabled(false));
+    let test = "a_pool_that_is_exhausted_says_nothing_without_warnings";
+    let told = warnings(test, || {
+        let knobs = Knobs::default().with_warnings_enabled(false);
+        exhaust(&one_worker(knobs).max_threads(2).build().unwrap());
     });
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    assert!(!told.contains("warning"), "{told}");
+    assert_eq!(told, [""; 0]);
 }
 
 #[test]
