@@ -55,10 +55,10 @@ pub(crate) fn run(args: KnobsArgs) -> ExitCode {
 }
 
 fn unknown(name: &str) -> ExitCode {
-    let known = nearest(name);
+    let meant = nearest(name).map_or_else(String::new, |known| format!("did you mean `{known}`? "));
     let _ = writeln!(
         io::stderr(),
-        "error: no knob is called `{name}`; did you mean `{known}`? `runnext knobs` lists all"
+        "error: no knob is called `{name}`; {meant}`runnext knobs` lists all"
     );
     ExitCode::from(USAGE)
 }

@@ -238,6 +238,15 @@ fn explain_of_an_unknown_name_suggests_the_nearest() {
         "{}",
         told.err
     );
+    let told = knobs(&["--explain", "nonsense"], &[]);
+    assert_eq!(
+        (told.code, told.out.as_str(), told.err.as_str()),
+        (
+            2,
+            "",
+            "error: no knob is called `nonsense`; `runnext knobs` lists all\n"
+        )
+    );
 }
 
 #[test]

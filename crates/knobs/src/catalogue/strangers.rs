@@ -1,9 +1,9 @@
 //! Strangers: variables that are in no entry of the catalogue, but look meant for a pool such as this.
 
-use super::names::{closest, find, is_ours, variables};
+use super::names::{closest, find, is_ours, short, variables};
 
-/// Letters between a whole variable name and a known one up to which it is taken for a typing error.
-/// Known names have a dozen letters and more, so that two are few.
+/// Letters between a name and a known one up to which it is taken for a typing error. Known variables have a dozen letters
+/// and more, so that two are few; and a name with one of our prefixes was meant for one of them in any case.
 const NEAR: usize = 2;
 
 /// What .NET has and we do not: the reason, and the variables. One that ends in `_` stands for all that begin so.
@@ -121,9 +121,11 @@ fn without_family(name: &str) -> Option<&'static str> {
 fn misspelt(name: &str) -> Option<Stranger> {
     let ours = is_ours(name);
     let candidates = variables().filter(|known| ours || may_be(name, known));
-    match closest(name, candidates)? {
-        (0..=NEAR, known) => Some(Stranger::Typo(known)),
-        (_, known) if ours => Some(Stranger::Unknown(known)),
+    let compared = |known| if ours { short(known) } else { known };
+    let closest = closest(name, candidates.map(|known| (compared(known), known)))?;
+    match closest.differ {
+        0..=NEAR => Some(Stranger::Typo(closest.known)),
+        _ if ours => Some(Stranger::Unknown(closest.known)),
         _ => None,
     }
 }

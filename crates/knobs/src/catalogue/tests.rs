@@ -90,13 +90,50 @@ fn short_names_do_not_collide() {
 
 #[test]
 fn nearest_answers_in_the_form_of_the_question() {
-    assert_eq!(nearest("StalledWork"), "StalledWorkUs");
-    assert_eq!(nearest("timeout"), "ThreadTimeoutMs");
-    assert_eq!(nearest("RUNNEXT_STALED_WORK_US"), "RUNNEXT_STALLED_WORK_US");
-    assert_eq!(
-        nearest("DOTNET_ThreadPool_CoopBlocking"),
-        "DOTNET_ThreadPool_CooperativeBlocking"
-    );
+    for (name, known) in [
+        ("StalledWork", "StalledWorkUs"),
+        ("timeout", "ThreadTimeoutMs"),
+        ("RUNNEXT_STALED_WORK_US", "RUNNEXT_STALLED_WORK_US"),
+        (
+            "DOTNET_ThreadPool_CoopBlocking",
+            "DOTNET_ThreadPool_CooperativeBlocking",
+        ),
+    ] {
+        assert_eq!(nearest(name), Some(known), "{name}");
+    }
+}
+
+#[test]
+fn what_resembles_nothing_has_no_nearest() {
+    for name in [
+        "",
+        "nonsense",
+        "colour",
+        "tokio",
+        "RUNNEXT_",
+        "RUNNEXT_COLOUR",
+        "DOTNET_ThreadPool_Nonsense",
+        "ééééé",
+    ] {
+        assert_eq!(nearest(name), None, "{name}");
+    }
+}
+
+#[test]
+fn a_knob_of_ours_in_dotnets_form_is_a_typing_error() {
+    for (name, meant) in [
+        ("Blocking_MaxDelayMs", "RUNNEXT_BLOCKING_MAX_DELAY_MS"),
+        ("Blocking_MaxDelay", "RUNNEXT_BLOCKING_MAX_DELAY_MS"),
+        ("Blocking_DelayStepMs", "RUNNEXT_BLOCKING_DELAY_STEP_MS"),
+        ("Watch", "RUNNEXT_WATCH"),
+        ("SpinLimit", "RUNNEXT_SPIN_LIMIT"),
+    ] {
+        let name = format!("DOTNET_ThreadPool_{name}");
+        assert_eq!(classify(&name), Some(Stranger::Typo(meant)), "{name}");
+    }
+    let factor = "DOTNET_ThreadPool_Blocking_ThreadsToAddWithoutDelay_ProcCountFactor";
+    let nearest = "RUNNEXT_BLOCKING_THREADS_WITHOUT_DELAY";
+    assert_eq!(classify(factor), Some(Stranger::Unknown(nearest)));
 }
 
 #[test]
@@ -124,17 +161,15 @@ fn strangers_are_told_apart() {
         ("RUNEXT_WATCH", Stranger::Typo("RUNNEXT_WATCH")),
         ("RUNNEXT_WACTH", Stranger::Typo("RUNNEXT_WATCH")),
         (
-            "RUNNEXT_COLOUR",
-            Stranger::Unknown(nearest("RUNNEXT_COLOUR")),
-        ),
-        (
             "COMPlus_ThreadPool_RunNext",
-            Stranger::Unknown("DOTNET_ThreadPool_RunNext"),
+            Stranger::Typo("DOTNET_ThreadPool_RunNext"),
         ),
     ];
     for (name, stranger) in expected {
         assert_eq!(classify(name), Some(stranger), "{name}");
     }
+    let unlike = classify("RUNNEXT_COLOUR");
+    assert!(matches!(unlike, Some(Stranger::Unknown(_))), "{unlike:?}");
 }
 
 #[test]

@@ -397,6 +397,13 @@ fn unknown_names_are_told_with_what_they_may_mean() {
         ),
         ("RUNNEXT_COLOUR", &["ignored", "nearest known one is `"]),
         (
+            "DOTNET_ThreadPool_Blocking_MaxDelayMs",
+            &[
+                "did you mean `RUNNEXT_BLOCKING_MAX_DELAY_MS`?",
+                "the default 250 ms",
+            ],
+        ),
+        (
             "DOTNET_ThreadPool_MinThreads",
             &[
                 "exists nowhere",
