@@ -42,6 +42,10 @@ const GOES_ON: Duration = Duration::from_millis(50);
 
 /// What a waker does around its wake.
 pub(crate) trait Way: Send + 'static {
+    /// Whether it computes after the wake: that is then not on the bill. One that blocks reads no clock before it does, since
+    /// a worker that is to come may have to wait for just that.
+    const COMPUTES: bool = false;
+
     /// Comes before the wake: nothing, if a way does not say otherwise. What it burnt.
     fn begin() -> Aside {
         Aside::default()
@@ -153,7 +157,11 @@ async fn sample<W: Way, S: Spawner>(
             let mut burnt = W::begin();
             // The woken task fails the sample if it is gone.
             let _ = wake.send(Instant::now());
-            burnt += Aside::of(|| W::go_on::<S>(&contended, goes_on));
+            let go_on = || W::go_on::<S>(&contended, goes_on);
+            match W::COMPUTES {
+                true => burnt += Aside::of(go_on),
+                false => go_on(),
+            }
             let _ = stopped.send(burnt);
         });
         thread::sleep(goes_on);

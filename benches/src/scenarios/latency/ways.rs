@@ -42,12 +42,16 @@ pub(crate) struct Event;
 pub(crate) struct AsyncMutexLock;
 
 impl Way for SpinOn {
+    const COMPUTES: bool = true;
+
     fn go_on<S: Spawner>(_: &Held, time: Duration) {
         compute(time);
     }
 }
 
 impl Way for SpinOnLate {
+    const COMPUTES: bool = true;
+
     fn begin() -> Aside {
         Aside::of(|| compute(LATE))
     }
