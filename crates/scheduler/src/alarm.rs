@@ -40,7 +40,7 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     /// Sleeps for `time`, and longer if that is put off, or less if it rings or a signal comes; not at all if `is_rung`.
-    /// False if the system has no timer for this. The sleeper only.
+    /// False if the system has no timer for this, or refuses. The sleeper only.
     pub(crate) fn sleep(&self, time: Duration, is_rung: impl FnOnce() -> bool) -> bool {
         {
             let mut sleep = lock(&self.sleep);
@@ -52,9 +52,9 @@ impl Alarm {
             }
             *sleep = Some(time);
         }
-        self.timer.wait();
+        let waited = self.timer.wait();
         *lock(&self.sleep) = None;
-        true
+        waited
     }
 
     /// Lets a sleep that is on last its whole time from now. False if none is. Any thread.

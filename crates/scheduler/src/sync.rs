@@ -271,12 +271,13 @@ impl Timer {
         timerfd_settime(timer, TimerfdTimerFlags::empty(), &time).is_ok()
     }
 
-    /// Waits until the timer expires, or for less if a signal comes. Once it is set.
-    pub(crate) fn wait(&self) {
-        if let Some(timer) = self.file() {
-            let mut expiries = [0; size_of::<u64>()];
-            let _ = rustix::io::read(timer, &mut expiries);
-        }
+    /// Waits until the timer expires, or for less if a signal comes. False if the system refuses. Once it is set.
+    pub(crate) fn wait(&self) -> bool {
+        let mut expiries = [0; size_of::<u64>()];
+        let read = self
+            .file()
+            .map(|timer| rustix::io::read(timer, &mut expiries));
+        matches!(read, Some(Ok(_) | Err(rustix::io::Errno::INTR)))
     }
 
     fn file(&self) -> Option<&rustix::fd::OwnedFd> {
@@ -297,7 +298,9 @@ impl Timer {
         false
     }
 
-    pub(crate) fn wait(&self) {}
+    pub(crate) fn wait(&self) -> bool {
+        false
+    }
 }
 
 /// The same in a model: it expires at once if set to zero, and else never.
@@ -319,11 +322,12 @@ impl Timer {
         true
     }
 
-    pub(crate) fn wait(&self) {
+    pub(crate) fn wait(&self) -> bool {
         // Relaxed: as above.
         while !self.expired.swap(false, Ordering::Relaxed) {
             self.waiting.wait();
         }
+        true
     }
 }
 
