@@ -32,7 +32,7 @@ use crate::queue::Injector;
 use crate::remotes::{Remote, Remotes};
 use crate::stall::Reports;
 use crate::stats::{Outside, Stats, WorkerStats};
-use crate::sync::{Arc, AtomicU64, Ordering, thread};
+use crate::sync::{Arc, AtomicU64, AtomicUsize, Ordering, thread};
 use crate::task::{self, Entry, Registry, Runnable, Task};
 use crate::worker::{Worker, works_for};
 
@@ -307,6 +307,8 @@ pub(crate) struct Shared {
     pub(crate) headcount: Headcount,
     pub(crate) crew: Crew,
     pub(crate) idle: Idle,
+    /// The worker that was the last to say that it blocks while something waited behind it.
+    pub(crate) last_to_block: AtomicUsize,
     pub(crate) gate: Gate,
     pub(crate) reports: Reports,
     pub(crate) injector: Injector<Runnable>,
@@ -327,6 +329,7 @@ impl Shared {
             headcount: Headcount::new(min, max),
             crew: Crew::new(threads, hooks),
             idle: Idle::new(max),
+            last_to_block: AtomicUsize::new(0),
             gate: Gate::new(knobs.stalled_work(), knobs.defer_worker_requests()),
             reports: Reports::default(),
             injector: Injector::new(),

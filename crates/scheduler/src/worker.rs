@@ -45,7 +45,7 @@ use crate::queue::{self, Local};
 use crate::remotes::{Activity, Remote};
 use crate::search::Searcher;
 use crate::slot::Slot;
-use crate::sync::Arc;
+use crate::sync::{Arc, Ordering};
 use crate::task::{Meta, Runnable};
 
 /// Polls until the queues come before the slot. Prime, so that it does not fall into step with a
@@ -456,6 +456,8 @@ impl Worker {
     pub(crate) fn begin_blocking(&self) -> u64 {
         let outer = self.remote.marks.begin_section(self.slot.polls(), self.sections());
         if self.remote.has_work() {
+            // Relaxed: a hint.
+            self.shared.last_to_block.store(self.index, Ordering::Relaxed);
             self.heed(self.shared.idle.request_after_barrier());
         }
         if self.shared.nobody_comes() {
