@@ -21,8 +21,9 @@
 //! * **G2** The watch ends only when nothing has moved for [`QUIET`] and nothing waits.
 //! * **G3** A look costs each worker that moves one cache miss: of others' queues it reads only where
 //!   the counter stands still or moves slowly.
-//! * **G4** While nobody is parked, workers may put the next look off, but only if each has begun a poll since the last
-//!   time: once one of them has stopped, it comes within [`ALL_GET_ON`] of the last time at which they could.
+//! * **G4** While nobody is parked, workers may put the next look off, but only if each has begun polls of at most
+//!   [`GETS_ON`] since the last time: once one of them has stopped, or sleeps in each poll, it comes within
+//!   [`ALL_GET_ON`] of the last time at which they could.
 //!
 //! # Why look sooner after a slow poll
 //!
@@ -48,6 +49,8 @@ const ALL_GET_ON: Duration = Duration::from_millis(4);
 const QUIET: Duration = Duration::from_millis(1);
 /// A poll that is longer is worth another worker: ten times what a steal costs.
 const LONG_POLL: Duration = Duration::from_micros(1);
+/// A worker whose polls are longer may block in them: the shortest sleep is several times as long.
+const GETS_ON: Duration = Duration::from_micros(10);
 /// A push asks for a worker nanoseconds later, unless its thread is switched off just then. After
 /// so long it is taken for lost.
 const LOST: Duration = Duration::from_millis(100);
@@ -151,9 +154,9 @@ impl Sight {
     }
 }
 
-/// Whether polls of which `begun` were begun within `time` are long ones.
-fn is_slow(time: Duration, begun: u64) -> bool {
-    time >= LONG_POLL * u32::try_from(begun).unwrap_or(u32::MAX)
+/// How long each poll took, if `begun` were begun within `time`.
+fn mean(time: Duration, begun: u64) -> Duration {
+    time / u32::try_from(begun).unwrap_or(u32::MAX)
 }
 
 /// The gate's memory from look to look.
@@ -216,7 +219,7 @@ impl Watch {
         self.unpromised = None;
     }
 
-    /// Whether all workers have begun polls since the last look, so that there is nothing to look for. No sooner than
+    /// Whether all workers have begun short polls since the last look, so that there is nothing to look for. No sooner than
     /// after [`ALL_RUN`]. Takes note of what it sees, as a look does.
     pub(crate) fn all_get_on(&mut self, view: &impl View, now: Instant) -> bool {
         let elapsed = now.saturating_duration_since(self.looked_at);
@@ -227,8 +230,9 @@ impl Watch {
         let (mut all, mut slow) = (true, false);
         for (worker, sight) in self.workers.iter_mut().enumerate() {
             let begun = sight.see(view.slot(worker).0, now);
-            all &= begun > 0 || !view.works(worker);
-            slow |= is_slow(elapsed, begun);
+            let gets_on = begun > 0 && mean(elapsed, begun) <= GETS_ON;
+            all &= gets_on || !view.works(worker);
+            slow |= begun > 0 && mean(elapsed, begun) >= LONG_POLL;
         }
         let shares = slow && self.sharing.steals() != Steals::Delayed; // then looks show how that goes
         all && !shares
@@ -284,7 +288,7 @@ impl Watch {
         let begun = sight.see(polls, now);
         if begun > 0 {
             found.polls += begun;
-            let slow = is_slow(elapsed, begun);
+            let slow = mean(elapsed, begun) >= LONG_POLL;
             let waits = slow && (slot_full || view.queue_waits(worker));
             found.slow |= waits;
             let steals = if slow { self.sharing.steals() } else { Steals::Delayed };

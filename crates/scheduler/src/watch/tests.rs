@@ -336,6 +336,9 @@ fn g4_a_look_is_put_off_only_while_every_worker_gets_on() {
     assert!(gate.put_off(&pool, ALL_RUN / 2));
     get_on(&mut pool, &[0]);
     assert!(!gate.put_off(&pool, ALL_RUN), "one stands still");
+    get_on(&mut pool, &[0]);
+    pool.workers[1].polls += 10;
+    assert!(!gate.put_off(&pool, ALL_RUN), "one may sleep in each poll");
     pool.workers[1].is_away = true;
     get_on(&mut pool, &[0]);
     assert!(gate.put_off(&pool, ALL_RUN), "nobody works there");
@@ -371,7 +374,7 @@ fn g4_no_look_is_put_off_while_sharing_is_tried() {
             gate.look(&pool, ALL_RUN);
         }
         pool.parked = 0;
-        (0..2).for_each(|worker| pool.workers[worker].polls += 10);
+        (0..2).for_each(|worker| pool.workers[worker].polls += 500);
         assert_eq!(gate.put_off(&pool, ALL_RUN), parked == 0);
         get_on(&mut pool, &[0, 1]);
         assert!(gate.put_off(&pool, ALL_RUN), "with short polls nothing is shared");
