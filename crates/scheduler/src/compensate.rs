@@ -13,6 +13,10 @@
 //! chain pay a delay for each link, and threads that were started for a moment of blocking pay with their memory.
 //! Where a delay is zero, the goal still bounds how many are added, and so does the work that waits.
 //!
+//! An added worker takes a part of what waits behind a blocked one, and may be busy with that from then on. So whatever
+//! waits behind a poll that does not end, blocked or not, is moved to the injector as long as nobody is idle: there
+//! every worker looks at each turn.
+//!
 //! A thread that cannot be started is tried again after [`RETRY_DELAY`], for as long as work waits. It was due by the
 //! pace when it was first tried, so the pace has no say in that; and without a pause the gate would do nothing else.
 //!
@@ -28,7 +32,7 @@ use runnext_knobs::{Knobs, Origin};
 
 use crate::headcount::Heads;
 use crate::pool::Shared;
-use crate::remotes::Activity;
+use crate::remotes::{Activity, Remote};
 use crate::suspect::{Finding, GLANCE, Suspect};
 use crate::sync::Arc;
 
@@ -160,6 +164,7 @@ impl Compensation {
     /// Work waits and nobody is idle: adds workers if some should be added. Whether to look again soon, because a worker
     /// may be blocked, or another is due.
     pub(crate) fn act(&mut self, shared: &Arc<Shared>, now: Instant) -> bool {
+        shared.share_out_what_stalls();
         let perhaps = shared.switches.starvation_detection && self.find_blocked(shared, now);
         for _ in 0..shared.waiting() {
             let has_spare = shared.crew.spares() > 0;
@@ -264,6 +269,26 @@ impl Shared {
             if is_stale && remote.marks.forget(&self.headcount) {
                 self.wake_surplus();
             }
+        }
+    }
+
+    /// Moves what waits behind polls that do not end to the injector, where every worker looks now and then, however much of
+    /// its own it has to do. Nobody is idle, and whoever has stolen a part of it may be busy with that for ever. Gate only.
+    fn share_out_what_stalls(&self) {
+        let others_run = self.headcount.get().live() > 1;
+        let stalls = |(index, remote): &(usize, &Arc<Remote>)| {
+            let age = self.gate.poll_age(*index, remote.slot.polls());
+            others_run && remote.has_work() && age.is_some_and(|age| age >= GLANCE)
+        };
+        for (_, remote) in self.remotes.iter().enumerate().filter(stalls) {
+            // No more than there is now: the poll may have ended meanwhile.
+            for _ in 0..remote.waiting() {
+                let Some(task) = remote.slot.steal().or_else(|| remote.queue.steal()) else {
+                    break;
+                };
+                self.injector.push(task);
+            }
+            self.idle.request();
         }
     }
 

@@ -34,6 +34,52 @@ fn a_hundred_tasks_from_outside_do_not_wait_for_workers_that_sleep() {
     });
 }
 
+/// A task queues some that hop for ever and eight that do not, and its poll goes on by `turn` until the eight have run.
+/// Whoever steals for it gets a part of them, and is then never idle again.
+fn queue_behind_tasks_that_hop(pool: &Pool, workers: usize, turn: fn()) {
+    let (ran, over) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let inner = pool.clone();
+    pool.block_on(pool.spawn(async move {
+        for _ in 0..2 * workers {
+            let over = over.clone();
+            let hops = async move {
+                while !over.load(Ordering::SeqCst) {
+                    runnext::yield_now().await;
+                }
+            };
+            inner.spawn(hops).detach();
+        }
+        for _ in 0..8 {
+            let ran = ran.clone();
+            let counts = async move { ran.fetch_add(1, Ordering::SeqCst) };
+            inner.spawn(counts).detach();
+        }
+        while ran.load(Ordering::SeqCst) < 8 {
+            turn();
+        }
+        over.store(true, Ordering::SeqCst);
+    }));
+}
+
+#[test]
+fn workers_that_never_run_dry_come_for_what_waits_behind_one_that_blocks() {
+    on_each_blocking_pool(Workers::Any, |pool, workers| {
+        queue_behind_tasks_that_hop(pool, workers, || thread::sleep(Duration::from_millis(1)));
+    });
+}
+
+#[test]
+fn workers_that_never_run_dry_come_for_what_waits_behind_one_that_computes() {
+    on_each_blocking_pool(Workers::Many, |pool, workers| {
+        if workers > 1 {
+            queue_behind_tasks_that_hop(pool, workers, std::hint::spin_loop);
+        }
+    });
+}
+
 /// Tasks block for a while each, so that workers are found blocked, come, and are one too many, all the time.
 #[test]
 fn a_thousand_tasks_that_block_have_no_more_threads_than_the_maximum() {
