@@ -32,7 +32,7 @@ use runnext_knobs::{Knobs, Origin};
 
 use crate::headcount::Heads;
 use crate::pool::Shared;
-use crate::remotes::{Activity, Remote};
+use crate::remotes::Activity;
 use crate::suspect::{Finding, GLANCE, Suspect};
 use crate::sync::Arc;
 
@@ -275,20 +275,20 @@ impl Shared {
     /// Moves what waits behind polls that do not end to the injector, where every worker looks now and then, however much of
     /// its own it has to do. Nobody is idle, and whoever has stolen a part of it may be busy with that for ever. Gate only.
     fn share_out_what_stalls(&self) {
-        let others_run = self.headcount.get().live() > 1;
-        let stalls = |(index, remote): &(usize, &Arc<Remote>)| {
-            let age = self.gate.poll_age(*index, remote.slot.polls());
-            others_run && remote.has_work() && age.is_some_and(|age| age >= GLANCE)
-        };
-        for (_, remote) in self.remotes.iter().enumerate().filter(stalls) {
-            // No more than there is now: the poll may have ended meanwhile.
-            for _ in 0..remote.waiting() {
-                let Some(task) = remote.slot.steal().or_else(|| remote.queue.steal()) else {
-                    break;
-                };
-                self.injector.push(task);
+        if self.headcount.get().live() < 2 {
+            return; // to whom?
+        }
+        for (index, remote) in self.remotes.iter().enumerate() {
+            let stalls = || {
+                let age = self.gate.poll_age(index, remote.slot.polls());
+                age.is_some_and(|age| age >= GLANCE)
+            };
+            if remote.has_work() && stalls() {
+                // No more than there is now: the poll may have ended meanwhile.
+                let waiting = (0..remote.waiting()).map_while(|_| remote.steal());
+                waiting.for_each(|task| self.injector.push(task));
+                self.idle.request();
             }
-            self.idle.request();
         }
     }
 

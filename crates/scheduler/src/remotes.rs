@@ -79,6 +79,11 @@ impl Remote {
         self.slot.is_full() || !self.queue.is_empty()
     }
 
+    /// Takes what waits in the slot, else the oldest item of the queue. Any thread.
+    pub(crate) fn steal(&self) -> Option<Runnable> {
+        self.slot.steal().or_else(|| self.queue.steal())
+    }
+
     /// Lets thieves take what waits here without delay for as long as the poll counter is at most
     /// `through`. Gate only.
     pub(crate) fn allow_steals(&self, through: u64) {

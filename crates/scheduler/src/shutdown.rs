@@ -130,7 +130,7 @@ impl Shared {
         }
         for remote in self.remotes.iter() {
             // Unwind: as above.
-            while let Some(task) = remote.slot.steal().or_else(|| remote.queue.steal()) {
+            while let Some(task) = remote.steal() {
                 drop(task);
             }
         }
