@@ -154,9 +154,9 @@ impl Sight {
     }
 }
 
-/// How long each poll took, if `begun` were begun within `time`.
+/// How long each poll took, if `begun` were begun within `time`; all of it, if none was.
 fn mean(time: Duration, begun: u64) -> Duration {
-    time / u32::try_from(begun).unwrap_or(u32::MAX)
+    time / u32::try_from(begun.max(1)).unwrap_or(u32::MAX)
 }
 
 /// The gate's memory from look to look.
@@ -227,15 +227,15 @@ impl Watch {
             return false;
         }
         (self.looked_at, self.moved_at) = (now, now);
-        let (mut all, mut slow) = (true, false);
+        let mut longest = Duration::ZERO;
         for (worker, sight) in self.workers.iter_mut().enumerate() {
-            let begun = sight.see(view.slot(worker).0, now);
-            let gets_on = begun > 0 && mean(elapsed, begun) <= GETS_ON;
-            all &= gets_on || !view.works(worker);
-            slow |= begun > 0 && mean(elapsed, begun) >= LONG_POLL;
+            let poll = mean(elapsed, sight.see(view.slot(worker).0, now));
+            if view.works(worker) {
+                longest = longest.max(poll);
+            }
         }
-        let shares = slow && self.sharing.steals() != Steals::Delayed; // then looks show how that goes
-        all && !shares
+        let shares = longest >= LONG_POLL && self.sharing.steals() != Steals::Delayed; // looks show how that goes
+        longest <= GETS_ON && !shares
     }
 
     /// Looks at everything once.
