@@ -1,7 +1,9 @@
 //! The newtypes for hyper and criterion, used as their crates use them.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::fmt::Debug;
+use std::io::{self, ErrorKind};
 
 use async_net::{TcpListener, TcpStream};
 use criterion::async_executor::AsyncExecutor;
@@ -21,10 +23,22 @@ use crate::support::within_limit;
 assert_impl_all!(HyperExecutor: Clone, Debug, Send, Sync, Unpin);
 assert_impl_all!(CriterionExecutor: Clone, Debug, Send, Sync, Unpin);
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Failure = Box<dyn Error + Send + Sync>;
 
 async fn echo_path(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     Ok(Response::new(Full::from(request.uri().path().to_owned())))
+}
+
+/// Whether a server's connection ended because its client was the first to close the socket: what is still under way
+/// then resets the connection, and the server's own `shutdown` finds it gone.
+fn client_has_gone(error: &hyper::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    cause.is_some_and(|cause: &io::Error| {
+        matches!(
+            cause.kind(),
+            ErrorKind::NotConnected | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+        )
+    })
 }
 
 /// Asks one HTTP/2 connection `streams` times at once. Each stream is a future that hyper spawns through the executor.
@@ -36,10 +50,11 @@ async fn http2_round_trips(pool: &Pool, streams: usize) -> Result<Vec<Bytes>, Fa
     let server = pool.spawn(async move {
         let (stream, _) = listener.accept().await?;
         let builder = server::conn::http2::Builder::new(accept);
-        builder
-            .serve_connection(FuturesIo::new(stream), service_fn(echo_path))
-            .await?;
-        Ok::<(), Failure>(())
+        let connection = builder.serve_connection(FuturesIo::new(stream), service_fn(echo_path));
+        match connection.await {
+            Err(error) if !client_has_gone(&error) => Err(Failure::from(error)),
+            _ => Ok(()),
+        }
     });
 
     let stream = FuturesIo::new(TcpStream::connect(address).await?);

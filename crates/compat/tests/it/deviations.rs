@@ -4,7 +4,7 @@ use std::env;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{TryRecvError, channel};
 use std::task::Poll;
 use std::thread;
 
@@ -21,6 +21,9 @@ fn one_thread() -> ThreadPool {
 }
 
 /// The original's worker dies of a panic, and its only one takes the pool with it.
+///
+/// The report of a panic may block, on standard error or while it reads symbols, and then another worker of ours takes
+/// the next task. So it is not the thread's name that tells, but that no thread has ended.
 #[test]
 fn a_panicking_task_costs_no_thread() {
     let (tx, stops) = channel();
@@ -33,13 +36,14 @@ fn a_panicking_task_costs_no_thread() {
     for _ in 0..10 {
         pool.spawn_ok(async { panic!("on purpose") });
     }
-    let alive = pool.spawn_with_handle(async { thread::current().name().map(str::to_owned) });
-    let name = within_limit("the task after the panics", move || {
-        block_on(alive.unwrap())
-    });
-    assert_eq!(name.as_deref(), Some("runnext-0"));
+    let alive = pool.spawn_with_handle(async { 7 }).unwrap();
+    assert_eq!(
+        within_limit("the task after the panics", move || block_on(alive)),
+        7
+    );
+    assert_eq!(stops.try_recv(), Err(TryRecvError::Empty));
     drop(pool);
-    assert_eq!(drain(&stops), [0]);
+    assert!(drain(&stops).contains(&0));
 }
 
 /// The original's worker dies of this too.
