@@ -17,9 +17,11 @@
 //! A sample takes longer than its rest, so there are few of them; a report says how many, as everywhere, by its count of
 //! operations.
 
+use std::future::poll_fn;
 use std::io;
 use std::marker::PhantomData;
 use std::mem;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -130,6 +132,16 @@ impl<W> Latency<W> {
     }
 }
 
+/// What `future` gives, and when the poll began that it was ready in: to receive a value is not part of a task's wait
+/// for its poll, and after a rest takes some microseconds itself.
+async fn with_begin_of_poll<F: Future + Unpin>(mut future: F) -> (Instant, F::Output) {
+    poll_fn(move |cx| {
+        let begun = Instant::now();
+        Pin::new(&mut future).poll(cx).map(|output| (begun, output))
+    })
+    .await
+}
+
 async fn sample<W: Way, S: Spawner>(
     spawner: &S,
     rest: Duration,
@@ -138,9 +150,9 @@ async fn sample<W: Way, S: Spawner>(
     let (wake, woken) = oneshot::channel();
     let (waited, wait) = oneshot::channel();
     spawner.spawn(async move {
-        if let Ok(since) = woken.await {
+        if let (begun, Ok(since)) = with_begin_of_poll(woken).await {
             // The batch waits for as long as it takes, here and below.
-            let _ = waited.send(Instant::elapsed(&since));
+            let _ = waited.send(begun.saturating_duration_since(since));
         }
     });
     let (stopped, stop) = oneshot::channel();
