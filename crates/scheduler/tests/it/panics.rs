@@ -186,7 +186,7 @@ fn aborts(test: &str, let_go: fn(Task<Grenade>)) -> bool {
     use std::os::unix::process::ExitStatusExt;
     const SIGABRT: i32 = 6;
     let output = fresh_process(test, || {
-        let pool = Pool::builder().threads(1).build().unwrap();
+        let pool = Pool::builder().threads(1).max_threads(1).build().unwrap();
         let (begins, begun) = channel();
         let (releases, released) = channel::<()>();
         let task = pool.spawn(async move {

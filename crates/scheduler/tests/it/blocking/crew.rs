@@ -75,7 +75,7 @@ fn a_lower_minimum_is_reached_whatever_the_workers_do_just_then() {
     for_each_setting(Workers::Several, |setting| {
         let (pool, workers) = (setting.pool(), setting.workers);
         within(LIMIT, &pool.clone(), move || {
-            for round in 0..100 {
+            for round in 0..40 {
                 let tasks: Vec<_> = (0..round % 8).map(|_| pool.spawn(async {})).collect();
                 tasks.into_iter().for_each(|task| pool.block_on(task));
                 pool.set_threads(1, workers).unwrap();
