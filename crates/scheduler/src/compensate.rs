@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use runnext_knobs::{Knobs, Origin};
 
 use crate::headcount::Heads;
-use crate::pool::Shared;
+use crate::pool::{MAX_WORKERS, Shared};
 use crate::remotes::Activity;
 use crate::suspect::{Finding, GLANCE, Suspect};
 use crate::sync::Arc;
@@ -205,25 +205,27 @@ impl Compensation {
         let max = shared.headcount.get().max();
         // There are places for as many as the pool was built for, and only `set_threads` asks for fewer.
         let is_lowered = max < shared.remotes.capacity();
-        let limit = limit(is_lowered, shared.knobs.origin("MAX_THREADS"));
+        let remedy = remedy(max, is_lowered, shared.knobs.origin("MAX_THREADS"));
         // A closed standard error is no reason to fail: `eprintln!` would panic.
         let _ = writeln!(
             io::stderr(),
             "runnext: warning: every worker is blocked while work waits, and there may be no more than {max}: \
-             raise {limit}, or block in fewer tasks at once"
+             {remedy}"
         );
     }
 }
 
-/// What has to be raised for more workers than there may be now: whatever has set that. The pool was built with a limit
-/// of this origin, and a later one may be lower.
-fn limit(is_lowered: bool, built: Option<&Origin>) -> String {
-    match built {
+/// What to do for want of more than `max` workers: to raise whatever has set that. The pool was built with a limit of the
+/// origin `built`, and a later one may be lower.
+fn remedy(max: usize, is_lowered: bool, built: Option<&Origin>) -> String {
+    let limit = match built {
         _ if is_lowered => "`max` of `Pool::set_threads`".to_owned(),
+        _ if max == MAX_WORKERS => return "no pool has more, so block in fewer tasks at once".to_owned(),
         Some(Origin::Environment(variable)) => format!("`{variable}`"),
         Some(Origin::Builder) => "`max_threads`, which the program has set".to_owned(),
         Some(Origin::Default) | None => "`RUNNEXT_MAX_THREADS` or `max_threads`".to_owned(),
-    }
+    };
+    format!("raise {limit}, or block in fewer tasks at once")
 }
 
 /// Looks at one worker: whether it is blocked, or no more. Whether it may be and is to be looked at again soon.

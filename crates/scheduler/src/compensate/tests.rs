@@ -1,7 +1,8 @@
 //! Tests of the pace on a virtual clock, and of which limit is to be raised.
 
-use super::{Pace, Pacing, RETRY_DELAY, Verdict, limit};
+use super::{Pace, Pacing, RETRY_DELAY, Verdict, remedy};
 use crate::headcount::Headcount;
+use crate::pool::MAX_WORKERS;
 use proptest::prelude::*;
 use runnext_knobs::{Knobs, Origin};
 use std::time::{Duration, Instant};
@@ -182,12 +183,15 @@ proptest! {
 #[test]
 fn the_limit_to_raise_is_the_one_that_was_set_last() {
     let variable = Origin::Environment("RUNNEXT_MAX_THREADS".to_owned());
+    let raise = |limit| format!("raise {limit}, or block in fewer tasks at once");
     for (origin, built) in [
         (variable, "`RUNNEXT_MAX_THREADS`"),
         (Origin::Builder, "`max_threads`, which the program has set"),
         (Origin::Default, "`RUNNEXT_MAX_THREADS` or `max_threads`"),
     ] {
-        assert_eq!(limit(false, Some(&origin)), built);
-        assert_eq!(limit(true, Some(&origin)), "`max` of `Pool::set_threads`");
+        assert_eq!(remedy(2, false, Some(&origin)), raise(built));
+        assert_eq!(remedy(2, true, Some(&origin)), raise("`max` of `Pool::set_threads`"));
+        let at_most = "no pool has more, so block in fewer tasks at once";
+        assert_eq!(remedy(MAX_WORKERS, false, Some(&origin)), at_most);
     }
 }
