@@ -29,7 +29,7 @@ use crate::worker::Worker;
 ///
 /// # Panics
 ///
-/// If the future panics.
+/// If the future panics, or if it is a [`Task`] of a pool that was built before a `fork` and this is the child.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let signal = Arc::new(Signal {
         woken: AtomicBool::new(false),
@@ -53,17 +53,22 @@ fn poll_in_place<F: Future>(future: Pin<&F>) -> bool {
     let Some(awaited) = task_of(future) else {
         return false;
     };
+    assert!(
+        !awaited.is_gone(),
+        "the task spawned at `{}` will not end: this process was forked from the one that has its pool",
+        awaited.spawned_at()
+    );
     Worker::with(|worker| worker.is_some_and(|worker| worker.poll_in_place(awaited)))
 }
 
-/// The metadata's address of the task that `future` is.
-fn task_of<F: Future>(future: Pin<&F>) -> Option<*const Meta> {
+/// The metadata of the task that `future` is.
+fn task_of<F: Future>(future: Pin<&F>) -> Option<&Meta> {
     if typeid::of::<F>() != typeid::of::<Task<F::Output>>() {
         return None;
     }
     // SAFETY: the two are one type, but perhaps for the lifetimes in the output, which is not touched.
     let task = unsafe { &*ptr::from_ref(future.get_ref()).cast::<Task<F::Output>>() };
-    Some(ptr::from_ref(task.metadata()))
+    Some(task.metadata())
 }
 
 /// Wakes one thread from one `block_on`; nested ones have a signal each.

@@ -236,6 +236,10 @@ impl Shared {
 
     /// See [`Pool::set_threads`](crate::Pool::set_threads).
     pub(crate) fn set_threads(self: &Arc<Self>, min: usize, max: usize) -> io::Result<()> {
+        if self.is_gone() {
+            let text = "this process was forked from the one that built the pool: build one here";
+            return Err(io::Error::other(text));
+        }
         let most = self.remotes.capacity();
         if min == 0 || min > max || max > most {
             return Err(io::Error::new(

@@ -75,6 +75,9 @@ pub struct Dump {
 
 impl Dump {
     pub(crate) fn of(shared: &Shared) -> Self {
+        if shared.is_gone() {
+            return Dump::empty();
+        }
         let workers = shared.remotes.iter().enumerate();
         Dump {
             workers: workers
@@ -83,6 +86,16 @@ impl Dump {
             injection_queue_depth: shared.injector.len(),
             live_tasks_count: shared.live_tasks() as usize,
             waited_tasks: by_place(shared.registry.spawn_places()),
+        }
+    }
+
+    /// Of a pool without threads.
+    fn empty() -> Self {
+        Dump {
+            workers: Vec::new(),
+            injection_queue_depth: 0,
+            live_tasks_count: 0,
+            waited_tasks: Vec::new(),
         }
     }
 }

@@ -79,6 +79,7 @@ not_modelled! {
     mod contain;
     mod crew;
     mod dump;
+    mod fork;
     #[cfg(feature = "futures")]
     mod futures;
     mod gate;

@@ -24,6 +24,7 @@ use crate::block_on;
 use crate::builder::Builder;
 use crate::crew::{Crew, Hooks, ThreadSettings};
 use crate::dump::Dump;
+use crate::fork::{self, Process};
 use crate::gate::Gate;
 use crate::headcount::Headcount;
 use crate::idle::{Answer, Counts, Idle};
@@ -40,7 +41,8 @@ use crate::worker::{Worker, works_for};
 ///
 /// A clone is cheap and is another handle of the same pool. Dropping the last handle starts a
 /// shutdown without waiting for it: running polls finish, every other future is dropped.
-/// [`shutdown`](Self::shutdown) does the same and waits.
+/// [`shutdown`](Self::shutdown) does the same and waits. In a child of `fork`, which has none of its threads, a pool counts
+/// as shut down.
 ///
 /// ```
 /// let pool = runnext::Pool::new()?;
@@ -96,7 +98,7 @@ impl Pool {
         let shared = &self.handle.shared;
         let (runnable, task) = task::build(shared, future);
         shared.count_spawned_outside();
-        if !shared.lifecycle.is_closing() {
+        if !shared.is_closed() {
             shared.inject(runnable);
         } // else dropping the runnable cancels the task
         task
@@ -138,7 +140,7 @@ impl Pool {
     ///
     /// `InvalidInput` if `min` is 0 or above `max`, or `max` above what the pool was built for (`max_threads` of the
     /// builder, else `RUNNEXT_MAX_THREADS`): then nothing has changed. The system's error if a thread cannot be
-    /// started: the new numbers hold then, and another call tries again.
+    /// started: the new numbers hold then, and another call tries again. `Other` in a child of `fork`.
     pub fn set_threads(&self, min: usize, max: usize) -> io::Result<()> {
         self.handle.shared.set_threads(min, max)
     }
@@ -174,7 +176,7 @@ impl Pool {
     /// Whether a shutdown has begun: from then on a spawned task is cancelled at once.
     #[must_use]
     pub fn is_shutdown(&self) -> bool {
-        self.handle.shared.lifecycle.is_closing()
+        self.handle.shared.is_closed()
     }
 }
 
@@ -201,6 +203,9 @@ impl Handle {
 
     pub(crate) fn shutdown(&self, timeout: Option<Duration>) -> bool {
         let shared = &self.shared;
+        if shared.is_gone() {
+            return true; // no thread of it is here
+        }
         shared.close();
         if works_for(shared.id) {
             return false;
@@ -227,7 +232,9 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.shared.close(); // L2: without waiting; the threads are detached
+        if self.shared.is_here() {
+            self.shared.close(); // L2: without waiting; the threads are detached
+        }
     }
 }
 
@@ -302,6 +309,8 @@ impl PoolId {
 /// The state that workers, tasks and handles share.
 pub(crate) struct Shared {
     pub(crate) id: PoolId,
+    /// In which it was built.
+    process: Process,
     pub(crate) switches: Switches,
     pub(crate) remotes: Remotes,
     pub(crate) headcount: Headcount,
@@ -324,6 +333,7 @@ impl Shared {
         let (min, max) = (knobs.min_threads(), knobs.max_threads().min(MAX_WORKERS));
         let shared = Shared {
             id: PoolId::next(),
+            process: Process::this(),
             switches: Switches::new(&knobs),
             remotes: Remotes::new(max),
             headcount: Headcount::new(min, max),
@@ -357,7 +367,7 @@ impl Shared {
                 Some(worker) => worker.count_spawned(),
                 None => self.count_spawned_outside(),
             }
-            if self.lifecycle.is_closing() {
+            if self.is_closed() {
                 return drop(runnable); // which cancels the task
             }
             match worker {
@@ -369,8 +379,34 @@ impl Shared {
         task
     }
 
+    /// Whether this is the process in which the pool was built. Any thread.
+    #[inline]
+    pub(crate) fn is_here(&self) -> bool {
+        self.process.is_this()
+    }
+
+    /// Whether this is another process (F1), which is told so. Whoever calls it does without the pool. Any thread.
+    #[inline]
+    pub(crate) fn is_gone(&self) -> bool {
+        let gone = !self.is_here();
+        if gone && self.knobs.warnings_enabled() {
+            fork::warn_once();
+        }
+        gone
+    }
+
+    /// Whether nothing that is spawned now will run. Any thread.
+    #[inline]
+    fn is_closed(&self) -> bool {
+        self.lifecycle.is_closing() || self.is_gone()
+    }
+
     /// Queues a task globally. Any thread.
     pub(crate) fn inject(&self, task: Runnable) {
+        if self.is_gone() {
+            // Nobody comes for it, and to drop it would run a destructor inside a wake.
+            return std::mem::forget(task);
+        }
         self.injector.push(task);
         let answer = self.idle.request();
         // Relaxed: counters.
@@ -498,7 +534,7 @@ impl Shared {
         Stats {
             workers_count: heads.live(),
             blocked_workers: heads.blocked(),
-            spare_workers: self.crew.spares(),
+            spare_workers: if self.is_here() { self.crew.spares() } else { 0 },
             searching_workers: counts.searching(),
             parked_workers: counts.parked(),
             live_tasks_count: self.live_tasks() as usize,

@@ -64,6 +64,11 @@ impl Meta {
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.spawned_at
     }
+
+    /// Whether the task's pool is gone: the task will not run.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.pool.is_gone()
+    }
 }
 
 impl fmt::Debug for Meta {
@@ -143,7 +148,7 @@ impl<F: Future> Future for Tracked<'_, F> {
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
         // Unwind: async-task catches a panic and then drops us.
         let poll = future.poll(cx);
-        if poll.is_pending() && this.entry.is_none() {
+        if poll.is_pending() && this.entry.is_none() && this.meta.pool.is_here() {
             this.register(cx.waker());
         }
         poll
@@ -158,7 +163,9 @@ impl<F> Drop for Tracked<'_, F> {
             unsafe { ManuallyDrop::drop(&mut self.future) }
         });
         let pool = &self.meta.pool;
-        if let Some(entry) = self.entry.take() {
+        if let Some(entry) = self.entry.take()
+            && pool.is_here()
+        {
             pool.registry.remove(&entry);
         }
         pool.count_finished();

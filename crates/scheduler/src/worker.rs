@@ -38,6 +38,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use crate::contain::contain;
+use crate::fork;
 use crate::headcount::Headcount;
 use crate::idle::Answer;
 use crate::pool::{PoolId, Shared};
@@ -74,6 +75,16 @@ pub(crate) fn work_for(pool: PoolId) {
 /// Whether this is one of `pool`'s threads, which therefore must not wait for them.
 pub(crate) fn works_for(pool: PoolId) -> bool {
     EMPLOYER.get() == pool
+}
+
+/// Makes this thread no worker, after it has forked and in the child: its loop ends when it gets back to it (F2). Called by
+/// the handler of forks, so it takes no lock and allocates nothing.
+#[cfg(unix)]
+pub(crate) fn forget_worker() {
+    // SAFETY: W1; we are below the worker's loop on this thread's stack.
+    if let Some(worker) = unsafe { CURRENT.replace(ptr::null()).as_ref() } {
+        worker.shared.lifecycle.close();
+    }
 }
 
 /// Why a worker's loop has ended.
@@ -174,6 +185,9 @@ impl Worker {
         // Unwind: no panic is known to get here, async-task catches those of polls. If one does,
         // the worker was between two tasks and goes on: the pool never shrinks silently.
         while !contain(|| self.run_tasks(&mut searcher)) {}
+        if !self.shared.is_here() {
+            fork::abort_after_poll(); // F2
+        }
         CURRENT.set(ptr::null());
         self.flush();
         self.end_stale_marks();

@@ -5,6 +5,8 @@
 
 mod blocked;
 mod destructors;
+#[cfg(unix)]
+mod fork;
 mod threads;
 
 use std::future::{pending, poll_fn};
