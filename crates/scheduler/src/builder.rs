@@ -76,6 +76,10 @@ impl Builder {
     /// Runs `hook` on each worker thread before its first task, with the worker's index.
     ///
     /// A panic in a hook is reported by the panic hook and otherwise ignored: the worker goes on.
+    ///
+    /// Until the hook returns its worker counts as running and takes no task, and no other is added for it, also if the hook
+    /// blocks in [`blocking`](crate::blocking) or [`block_on`](crate::block_on). So a hook should be short, and must not wait for a
+    /// task of its own pool: with a single worker nobody would be there to run that.
     pub fn on_thread_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_thread_start = Some(crew::hook(hook));
         self
