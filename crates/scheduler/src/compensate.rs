@@ -258,6 +258,8 @@ fn glance(shared: &Shared, worker: usize, suspect: &mut Option<Suspect>, now: In
     let finding = seen.look_again(polls, &remote.thread, now);
     if finding == Finding::Blocked {
         remote.marks.find(polls, heads, sections_count);
+        // The watch may have looked just before this poll began, and thinks it younger than it has been seen here.
+        shared.report_stall(worker, polls, GLANCE);
     }
     finding != Finding::GetsOn
 }
