@@ -134,12 +134,13 @@ impl<W> Latency<W> {
 
 /// What `future` gives, and when the poll began that it was ready in: to receive a value is not part of a task's wait
 /// for its poll, and after a rest takes some microseconds itself.
-async fn with_begin_of_poll<F: Future + Unpin>(mut future: F) -> (Instant, F::Output) {
+fn with_begin_of_poll<F: Future + Unpin>(
+    mut future: F,
+) -> impl Future<Output = (Instant, F::Output)> {
     poll_fn(move |cx| {
         let begun = Instant::now();
         Pin::new(&mut future).poll(cx).map(|output| (begun, output))
     })
-    .await
 }
 
 async fn sample<W: Way, S: Spawner>(

@@ -184,7 +184,6 @@ fn tokio_4412_dropping_the_handle_of_a_completed_task_drops_its_output() {
 #[cfg(unix)]
 fn aborts(test: &str, let_go: fn(Task<Grenade>)) -> bool {
     use std::os::unix::process::ExitStatusExt;
-    const SIGABRT: i32 = 6;
     let output = fresh_process(test, || {
         let pool = Pool::builder().threads(1).max_threads(1).build().unwrap();
         let (begins, begun) = channel();
@@ -199,7 +198,7 @@ fn aborts(test: &str, let_go: fn(Task<Grenade>)) -> bool {
         drop(releases);
         pool.block_on(pool.spawn(async {})); // behind it, on the only worker
     });
-    output.status.signal() == Some(SIGABRT)
+    output.status.signal() == Some(libc::SIGABRT)
 }
 
 #[test]

@@ -73,18 +73,20 @@ fn a_minimum_that_has_to_wait_for_a_stop_hook_is_reached_after_it() {
 #[test]
 fn a_lower_minimum_is_reached_whatever_the_workers_do_just_then() {
     for_each_setting(Workers::Several, |setting| {
-        let (pool, workers) = (setting.pool(), setting.workers);
-        within(LIMIT, &pool.clone(), move || {
-            for round in 0..40 {
-                let tasks: Vec<_> = (0..round % 8).map(|_| pool.spawn(async {})).collect();
-                tasks.into_iter().for_each(|task| pool.block_on(task));
-                pool.set_threads(1, workers).unwrap();
-                until(|| pool.stats().workers_count == 1);
-                pool.set_threads(workers, workers).unwrap();
-                until(|| pool.stats().workers_count == workers);
-            }
-            pool.shutdown();
-        });
+        for _ in 0..5 {
+            let (pool, workers) = (setting.pool(), setting.workers);
+            within(LIMIT, &pool.clone(), move || {
+                for round in 0..20 {
+                    let tasks: Vec<_> = (0..round % 8).map(|_| pool.spawn(async {})).collect();
+                    tasks.into_iter().for_each(|task| pool.block_on(task));
+                    pool.set_threads(1, workers).unwrap();
+                    until(|| pool.stats().workers_count == 1);
+                    pool.set_threads(workers, workers).unwrap();
+                    until(|| pool.stats().workers_count == workers);
+                }
+                pool.shutdown();
+            });
+        }
     });
 }
 

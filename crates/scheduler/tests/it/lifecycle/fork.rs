@@ -13,8 +13,6 @@ use runnext::{Pool, yield_now};
 
 use crate::support::*;
 
-const SIGABRT: i32 = 6;
-
 /// Forks. Returns 0 in the child, which does not live for long, and the child's number in the parent.
 fn fork() -> libc::pid_t {
     /// Seconds until a child that hangs gets a signal that ends it.
@@ -194,7 +192,7 @@ fn f2_a_child_whose_poll_returns_aborts_and_says_why() {
         let parent = std::process::id();
         let child = pool.block_on(pool.spawn(async { fork() }));
         assert_eq!(std::process::id(), parent, "the child does not get here");
-        assert_eq!(wait_for(child).signal(), Some(SIGABRT));
+        assert_eq!(wait_for(child).signal(), Some(libc::SIGABRT));
     });
     assert!(
         told.contains("error: a task has forked and then returned"),
